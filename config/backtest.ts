@@ -1,4 +1,7 @@
-/** The demo: three strategies on a generated hour of two swaps, under the real limits. `--fixture DIR` takes another market. */
+/**
+ * The demo: three strategies on a generated hour of two swaps, under the real limits. `--fixture DIR` takes another
+ * market.
+ */
 import { defineConfig } from "sluice";
 import { backtest, lognormal } from "sluice/backtest";
 import consolePanel from "../plugins/console-panel/index.ts";
@@ -21,7 +24,8 @@ export default defineConfig({
     ladder({ levels: 10, notional: "200", step: "0.0004" }),
     averageCross({ fast: 8, slow: 21, qty: "0.02" }),
   ],
-  // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be asked for.
+  // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be
+  // asked for.
   orders: { allowUncancellable: true },
   plugins: [killSwitch({}), consolePanel({ everyMs: 600_000, columns: 79 })],
 });

@@ -1,4 +1,7 @@
-/** Trades a generated market in real time against the embedded service: no account, no network. `npx sluice run config/paper.ts` */
+/**
+ * Trades a generated market in real time against the embedded service: no account, no network. `npx sluice run
+ * config/paper.ts`
+ */
 import { defineConfig } from "sluice";
 import { paper } from "sluice/backtest";
 import killSwitch from "../plugins/kill-switch/index.ts";

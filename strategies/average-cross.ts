@@ -1,6 +1,6 @@
 /**
- * Follows two moving averages of closing prices: long while the fast one is above the slow one, short while it is below.
- * Each crossing sends one market order that turns the position; the first only opens it.
+ * Follows two moving averages of closing prices: long while the fast one is above the slow one, short while it is
+ * below. Each crossing sends one market order that turns the position; the first only opens it.
  */
 import { distinctUntilChanged, filter, map, type Observable, pairwise, scan, startWith, zip } from "rxjs";
 import { defineStrategy, mul } from "sluice";

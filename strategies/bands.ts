@@ -1,6 +1,6 @@
 /**
- * Offers at the edges of a band around the mean: buys at the lower one, sells at the upper one, and moves with every bar.
- * Needs the library it takes its indicator from: `npm install trading-signals`.
+ * Offers at the edges of a band around the mean: buys at the lower one, sells at the upper one, and moves with every
+ * bar. Needs the library it takes its indicator from: `npm install trading-signals`.
  */
 import { filter, map } from "rxjs";
 import { defineStrategy, fromApproximate } from "sluice";

@@ -1,6 +1,6 @@
 /**
- * Rests one order on each side at the best price, moves only when the market has moved away by more than `keepWithin`, and stops
- * offering a side once it has traded `most` orders more than the other: what it bought it first sells again.
+ * Rests one order on each side at the best price, moves only when the market has moved away by more than `keepWithin`,
+ * and stops offering a side once it has traded `most` orders more than the other: what it bought it first sells again.
  */
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
 import { defineStrategy } from "sluice";

@@ -1,5 +1,6 @@
 /**
- * Rests `levels` orders a side at fixed distances from the middle, and rebuilds the ladder once the middle has drifted by a step.
+ * Rests `levels` orders a side at fixed distances from the middle, and rebuilds the ladder once the middle has drifted
+ * by a step.
  */
 import { distinctUntilChanged, map, scan } from "rxjs";
 import { abs, add, compare, defineStrategy, mul, sub } from "sluice";

@@ -1,8 +1,10 @@
 /**
  * Indicators of a library as streams: values in, results out once there are enough of them.
  *
- * Fits anything that is fed with `add` and answers null or nothing until it is stable, such as every indicator of trading-signals.
- * Invariants: each subscriber has an indicator of its own, fed with every value in order; what is not ready emits nothing.
+ * Fits anything that is fed with `add` and answers null or nothing until it is stable, such as every indicator of
+ * trading-signals.
+ * Invariants: each subscriber has an indicator of its own, fed with every value in order; what is not ready emits
+ * nothing.
  */
 import { defer, filter, map, type Observable, type OperatorFunction } from "rxjs";
 

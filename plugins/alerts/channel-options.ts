@@ -1,8 +1,8 @@
 /**
  * Channels as a config writes them: the schema of their options, and channels made of them.
  *
- * Invariants: every mistake names the option and what to write; a URL is https unless it leads to this machine or `allowHttp` is set;
- * secrets are read here, once, at the start.
+ * Invariants: every mistake names the option and what to write; a URL is https unless it leads to this machine or
+ * `allowHttp` is set; secrets are read here, once, at the start.
  */
 import { SluiceError } from "sluice";
 import type { RequirePackage } from "sluice/extension";

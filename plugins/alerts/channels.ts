@@ -1,8 +1,8 @@
 /**
  * Channels over HTTP: webhook, Telegram, Discord, Slack, ntfy; each as its service documents it.
  *
- * Invariants: a request follows no redirect, reads at most 4 KiB of the answer and ends at its signal; only the answer that the service
- * documents for a taken message counts as one; what is said about a failure has passed `hide`.
+ * Invariants: a request follows no redirect, reads at most 4 KiB of the answer and ends at its signal; only the answer
+ * that the service documents for a taken message counts as one; what is said about a failure has passed `hide`.
  * Not here: mail (mail.ts), sending again (outbox.ts), where options are checked (channel-options.ts).
  */
 import { createHmac } from "node:crypto";

@@ -1,9 +1,12 @@
 /**
- * Alerts: tells people what happens, by webhook, Telegram, Discord, Slack, ntfy or mail, and a dead-man's switch that the engine lives.
+ * Alerts: tells people what happens, by webhook, Telegram, Discord, Slack, ntfy or mail, and a dead-man's switch that
+ * the engine lives.
  *
- * Invariants: trading never waits for a channel; every queue has a bound; a channel that fails is named in one line, and so is its
- * recovery; at the stop the last message leaves within `lastMessageMs`; a backtest sends nothing and reads no secret, unless it was told to.
- * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect (alerts/channels.ts).
+ * Invariants: trading never waits for a channel; every queue has a bound; a channel that fails is named in one line,
+ * and so is its recovery; at the stop the last message leaves within `lastMessageMs`; a backtest sends nothing and
+ * reads no secret, unless it was told to.
+ * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect
+ * (alerts/channels.ts).
  */
 import { definePlugin, type PluginContext, SluiceError } from "sluice";
 import { type Alert, levels, rankOf } from "./alert.ts";
@@ -72,7 +75,9 @@ const schema = {
     answerMs: ms(100, 10_000),
     /** How long the stop waits for the last messages. */
     lastMessageMs: { type: "integer", minimum: 0, maximum: 1_800, default: 1_500 },
-    /** A dead-man's switch: `url` is called every `everyMs` (60 s) while the engine runs, `stopUrl` at an orderly stop. */
+    /**
+     * A dead-man's switch: `url` is called every `everyMs` (60 s) while the engine runs, `stopUrl` at an orderly stop.
+     */
     heartbeat: {
       type: "object",
       additionalProperties: false,

@@ -1,8 +1,8 @@
 /**
  * Mail over SMTP, by the package nodemailer.
  *
- * Invariants: the password is sent over TLS only, unless the server is this machine; a server that does not answer is left at the signal;
- * a code of 5xx is a refusal, everything else is worth another attempt.
+ * Invariants: the password is sent over TLS only, unless the server is this machine; a server that does not answer is
+ * left at the signal; a code of 5xx is a refusal, everything else is worth another attempt.
  */
 import type { RequirePackage } from "sluice/extension";
 import type { Channel, Delivery } from "./outbox.ts";
@@ -18,7 +18,10 @@ interface Nodemailer {
 export interface MailOptions {
   readonly host: string;
   readonly port: number;
-  /** `implicit`: TLS from the first byte (465); `starttls`: required before anything else (587); `none`: for this machine. */
+  /**
+   * `implicit`: TLS from the first byte (465); `starttls`: required before anything else (587); `none`: for this
+   * machine.
+   */
   readonly tls: "implicit" | "starttls" | "none";
   readonly user: string | undefined;
   readonly password: string | undefined;

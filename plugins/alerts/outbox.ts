@@ -1,10 +1,11 @@
 /**
- * Outbox of one channel: alerts are gathered into messages, sent one at a time, and sent again for a while when they fail.
+ * Outbox of one channel: alerts are gathered into messages, sent one at a time, and sent again for a while when they
+ * fail.
  *
- * Invariants: at most `queueMax` alerts wait, and the oldest of the lowest level makes room; one request is under way at most;
- * at most `perMinute` messages leave within a minute; a message that fails is sent again with its id after 1, 2, 4 … 60 s, or when the
- * channel asks for it, until `retryForMs` have passed; what is lost is counted and told with the next message; a line is printed
- * when a channel begins to fail and when it works again, and none between.
+ * Invariants: at most `queueMax` alerts wait, and the oldest of the lowest level makes room; one request is under way
+ * at most; at most `perMinute` messages leave within a minute; a message that fails is sent again with its id after 1,
+ * 2, 4 … 60 s, or when the channel asks for it, until `retryForMs` have passed; what is lost is counted and told with
+ * the next message; a line is printed when a channel begins to fail and when it works again, and none between.
  * Not here: what a channel speaks (channels.ts), what is worth an alert (rules.ts).
  */
 import { type Alert, type Message, messageOf, rankOf } from "./alert.ts";
@@ -108,7 +109,10 @@ export class Outbox {
       });
   }
 
-  /** What waits leaves at once: a message that failed before, then the newest alerts that fit into one. Given up at the signal. */
+  /**
+   * What waits leaves at once: a message that failed before, then the newest alerts that fit into one. Given up at the
+   * signal.
+   */
   async flush(signal: AbortSignal): Promise<void> {
     this.#closed = true;
     if (this.#sending !== undefined) await Promise.race([this.#sending, ended(signal)]);

@@ -1,15 +1,15 @@
 /**
  * Watches over what is no event: a user's profit by currency, and how fresh the account's state is.
  *
- * Invariants: pure but for their own memory; a bound that was crossed is told once, and again only after it was left behind; money of
- * several users is never added.
+ * Invariants: pure but for their own memory; a bound that was crossed is told once, and again only after it was left
+ * behind; money of several users is never added.
  */
 import { compare, isPositive, mul, neg } from "sluice";
 import type { Finding } from "./rules.ts";
 
 /**
- * Findings when a user's profit (decimal text by currency) falls to a bound's loss, and when it is back above half of it. `user` is named
- * in them; empty where there is one only.
+ * Findings when a user's profit (decimal text by currency) falls to a bound's loss, and when it is back above half of
+ * it. `user` is named in them; empty where there is one only.
  */
 export const createLossWatch = (losses: Readonly<Record<string, readonly string[]>>, user: string) => {
   const below = new Set<string>();

@@ -1,9 +1,9 @@
 /**
  * Bars of an exchange, page by page: whole bars of a span in order of time, each once.
  *
- * Invariants: a bar that has not closed is left out; a page that begins later than it was asked for is believed only when the exchange
- * also says that nothing lies before it, as some show the newest bars of a span first, or fewer than they were asked for; each page
- * comes nearer to the end, whatever the exchange answers.
+ * Invariants: a bar that has not closed is left out; a page that begins later than it was asked for is believed only
+ * when the exchange also says that nothing lies before it, as some show the newest bars of a span first, or fewer than
+ * they were asked for; each page comes nearer to the end, whatever the exchange answers.
  * Not here: what is kept of a page (page-store.ts), gaps (fetched-rows.ts).
  */
 import { type CcxtBar, calling, type Exchange } from "./ccxt-exchange.ts";

@@ -1,8 +1,8 @@
 /**
  * Bars of an exchange as a history source: `history: fromCcxt("binance")`.
  *
- * Invariants: only bars that had closed are shown; requests keep to the exchange's limit, together with those for live prices of the
- * same exchange; ccxt is loaded before the run begins, the exchange asked when history is.
+ * Invariants: only bars that had closed are shown; requests keep to the exchange's limit, together with those for live
+ * prices of the same exchange; ccxt is loaded before the run begins, the exchange asked when history is.
  * Not here: paging (candle-pages.ts), the seam to live bars (host/market-history.ts).
  */
 
@@ -18,8 +18,9 @@ type Ask = (
 ) => Promise<readonly HistoryCandle[]>;
 
 /**
- * Bars of an exchange through ccxt (`npm install ccxt`), for `{ history: n }` over a network and on paper. `exchange` is its id at ccxt, or an
- * exchange of ccxt that you made, without a key. Bars that it does not have are joined from shorter ones.
+ * Bars of an exchange through ccxt (`npm install ccxt`), for `{ history: n }` over a network and on paper. `exchange`
+ * is its id at ccxt, or an exchange of ccxt that you made, without a key. Bars that it does not have are joined from
+ * shorter ones.
  */
 export const fromCcxt = (exchange: ExchangeChoice): HistorySource => {
   const name = `fromCcxt(${JSON.stringify(typeof exchange === "string" ? exchange : exchange.id)})`;

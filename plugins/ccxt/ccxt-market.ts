@@ -18,8 +18,8 @@ const rules: OptionRules = {
 };
 
 /**
- * Live public prices of an exchange through ccxt (`npm install ccxt`), for `paper({ market })`: best bid and ask, and trades. `exchange` is its id
- * at ccxt, or an exchange of `ccxt.pro` that you made, without a key.
+ * Live public prices of an exchange through ccxt (`npm install ccxt`), for `paper({ market })`: best bid and ask, and
+ * trades. `exchange` is its id at ccxt, or an exchange of `ccxt.pro` that you made, without a key.
  */
 export const ccxtMarket = (exchange: ExchangeChoice, options: CcxtMarketOptions): LivePrices => {
   checkOptions("ccxtMarket", rules, options);

@@ -1,8 +1,9 @@
 /**
  * Markets of an exchange by name and by their terms: ccxt's symbols and instrument ids, steps, sizes and fees.
  *
- * Invariants: `BTC/USDT` is `BTC-USDT` and `BTC/USDT:USDT` is `BTC-USDT-SWAP`, both ways; markets that are neither spot nor perpetual
- * swaps settled in the quote currency are refused by name; sizes are in base currency, whatever the exchange counts; nothing is rounded.
+ * Invariants: `BTC/USDT` is `BTC-USDT` and `BTC/USDT:USDT` is `BTC-USDT-SWAP`, both ways; markets that are neither spot
+ * nor perpetual swaps settled in the quote currency are refused by name; sizes are in base currency, whatever the
+ * exchange counts; nothing is rounded.
  * Not here: prices.
  */
 import { formatInstId, fromApproximate, isDecimal, isPositive, mul, parseInstId, SluiceError } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * `sluice fetch`: public market data of an exchange, through ccxt, into a fixture.
  *
- * Invariants: with `--json` exactly one JSON document goes to stdout; progress goes to stderr; Ctrl-C keeps the pages that were fetched
- * and leaves the fixture unchanged.
+ * Invariants: with `--json` exactly one JSON document goes to stdout; progress goes to stderr; Ctrl-C keeps the pages
+ * that were fetched and leaves the fixture unchanged.
  * Not here: paging, limits and resuming (fetch-market.ts).
  */
 import { type Command, Option } from "commander";

@@ -1,7 +1,8 @@
 /**
  * Market data from exchanges through ccxt: the functions that programs call.
  *
- * Invariants: options are checked before anything is loaded; ccxt and what reads its answers are loaded with the first call.
+ * Invariants: options are checked before anything is loaded; ccxt and what reads its answers are loaded with the first
+ * call.
  * Not here: what a call does (fetch-market.ts).
  */
 import { checkOptions, type OptionRules } from "sluice/extension";
@@ -29,10 +30,10 @@ const rules: OptionRules = {
 };
 
 /**
- * Fetches public bars or trades of an exchange through ccxt (`npm install ccxt`) and writes them as a fixture, or adds them to one. Requests
- * keep to the exchange's limit. Stretches that the exchange did not show are in `gaps`. Throws `USAGE`, `CONFIG_INVALID`,
- * `INSTRUMENT_UNKNOWN`, `DATA_UNAVAILABLE`, and `STOPPED` where `signal` was aborted; what was fetched by then is kept beside `out`, and the
- * same call goes on from there.
+ * Fetches public bars or trades of an exchange through ccxt (`npm install ccxt`) and writes them as a fixture, or adds
+ * them to one. Requests keep to the exchange's limit. Stretches that the exchange did not show are in `gaps`. Throws
+ * `USAGE`, `CONFIG_INVALID`, `INSTRUMENT_UNKNOWN`, `DATA_UNAVAILABLE`, and `STOPPED` where `signal` was aborted; what
+ * was fetched by then is kept beside `out`, and the same call goes on from there.
  */
 export const fetchMarketData = async (
   options: FetchMarketOptions,
@@ -42,7 +43,10 @@ export const fetchMarketData = async (
   return { fixture: options.out, ...(await fetchInto(options)) };
 };
 
-/** The terms of products at an exchange, through ccxt: steps, sizes and fees as decimal text. Throws as `fetchMarketData` does. */
+/**
+ * The terms of products at an exchange, through ccxt: steps, sizes and fees as decimal text. Throws as
+ * `fetchMarketData` does.
+ */
 export const fetchInstruments = async (options: FetchInstrumentsOptions): Promise<readonly InstrumentTerms[]> => {
   checkOptions("fetchInstruments", asked, options);
   const { termsAt } = await import("./fetch-market.ts");

@@ -1,9 +1,9 @@
 /**
  * Market data of an exchange as a fixture, page by page within the exchange's limit.
  *
- * Invariants: options are checked before anything is asked; what a fixture holds stays, unless it is asked for that rows of the same time
- * are replaced; a fetch that is stopped or fails keeps the pages it has, and the same call goes on from them; it then gives the same
- * fixture as one that was not interrupted.
+ * Invariants: options are checked before anything is asked; what a fixture holds stays, unless it is asked for that
+ * rows of the same time are replaced; a fetch that is stopped or fails keeps the pages it has, and the same call goes
+ * on from them; it then gives the same fixture as one that was not interrupted.
  * Not here: paging (candle-pages.ts, trade-pages.ts), the exchange's limit (request-gate.ts).
  */
 import { existsSync } from "node:fs";
@@ -49,7 +49,10 @@ export interface FetchMarketOptions extends FetchInstrumentsOptions, WriteOption
   readonly from: string;
   /** The instant at which it ends; nothing at or after it is fetched. Default now. */
   readonly to?: string;
-  /** Folder of the fixture. One that is there is added to; rows of the same product and time are replaced only with `force`. */
+  /**
+   * Folder of the fixture. One that is there is added to; rows of the same product and time are replaced only with
+   * `force`.
+   */
   readonly out: string;
   /** Called with each page: which product, and the share of everything that is done, 0 to 1. */
   readonly onProgress?: ((progress: { readonly symbol: string; readonly done: number }) => void) | undefined;

@@ -1,8 +1,8 @@
 /**
  * Fetched pages as rows of a fixture: those of one product, and the gaps between its rows.
  *
- * Invariants: rows outside the span are left out, as are those of pages that were fetched for a longer one; steps are the exchange's own,
- * or smaller where a row needs it, so that nothing is rounded; a bar carries the instant it closed.
+ * Invariants: rows outside the span are left out, as are those of pages that were fetched for a longer one; steps are
+ * the exchange's own, or smaller where a row needs it, so that nothing is rounded; a bar carries the instant it closed.
  * Not here: fetching (fetch-market.ts).
  */
 import { mul } from "sluice";

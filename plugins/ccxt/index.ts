@@ -1,5 +1,6 @@
 /**
- * Public market data of exchanges through ccxt: fetched into fixtures, as history, and as live prices for paper trading.
+ * Public market data of exchanges through ccxt: fetched into fixtures, as history, and as live prices for paper
+ * trading.
  *
  * @module sluice/plugins/ccxt
  */

@@ -1,9 +1,10 @@
 /**
  * Pages of market data on disk while they are fetched, so that a fetch that was interrupted goes on.
  *
- * A file for each product and span, in a folder beside the fixture: a line of JSON for each page, with where the next one begins.
- * Invariants: what is read back is whole pages in the order in which they came; a line that was cut off is dropped and its page asked
- * for again; each page brings the cursor on, or the fetch ends with an error.
+ * A file for each product and span, in a folder beside the fixture: a line of JSON for each page, with where the next
+ * one begins.
+ * Invariants: what is read back is whole pages in the order in which they came; a line that was cut off is dropped and
+ * its page asked for again; each page brings the cursor on, or the fetch ends with an error.
  * Not here: what a page holds (candle-pages.ts, trade-pages.ts), what becomes of the rows (fetched-rows.ts).
  */
 import {

@@ -1,10 +1,12 @@
 /**
- * Request gate of an exchange: each request leaves in turn when the exchange's limit has room for it, and again after a failure that
- * passes.
+ * Request gate of an exchange: each request leaves in turn when the exchange's limit has room for it, and again after a
+ * failure that passes.
  *
- * Invariants: no second holds more than the exchange's rate allows, by the costs that ccxt states; after a refusal for too many
- * requests nothing leaves until its time is over; a failed request is repeated a bounded number of times; a stop ends every wait.
- * Not here: the arithmetic of the window (scheduler/quota/rolling-window.ts), what is asked (candle-pages.ts, trade-pages.ts).
+ * Invariants: no second holds more than the exchange's rate allows, by the costs that ccxt states; after a refusal for
+ * too many requests nothing leaves until its time is over; a failed request is repeated a bounded number of times; a
+ * stop ends every wait.
+ * Not here: the arithmetic of the window (scheduler/quota/rolling-window.ts), what is asked (candle-pages.ts,
+ * trade-pages.ts).
  */
 
 import { SluiceError } from "sluice";
@@ -61,7 +63,9 @@ export class RequestGate {
     });
   }
 
-  /** The answer to a request of that cost. What it rejects with is told, and it is repeated, where the failure may pass. */
+  /**
+   * The answer to a request of that cost. What it rejects with is told, and it is repeated, where the failure may pass.
+   */
   async run<T>(
     cost: number,
     request: () => Promise<T>,

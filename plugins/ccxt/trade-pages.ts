@@ -1,9 +1,10 @@
 /**
  * Public trades of an exchange, page by page: those of a span in order of time, each once.
  *
- * Invariants: a page is asked for from the last trade's own instant on, so that trades which share it are not lost, and those that
- * were there before are dropped: by their id, or without one by how often the same was seen; where a page does not join the one before
- * it, or an instant holds more than a page, that is told; each page comes nearer to the end, whatever the exchange answers.
+ * Invariants: a page is asked for from the last trade's own instant on, so that trades which share it are not lost, and
+ * those that were there before are dropped: by their id, or without one by how often the same was seen; where a page
+ * does not join the one before it, or an instant holds more than a page, that is told; each page comes nearer to the
+ * end, whatever the exchange answers.
  * Not here: what is kept of a page (page-store.ts).
  */
 import { type CcxtTrade, calling, type Exchange } from "./ccxt-exchange.ts";
@@ -63,7 +64,10 @@ export const tradePager = (
   return { begin: { at: from }, end: to, page };
 };
 
-/** Trades of an answer that were not there before, in order of time, and where the next answer goes on; undefined where there are none. */
+/**
+ * Trades of an answer that were not there before, in order of time, and where the next answer goes on; undefined where
+ * there are none.
+ */
 export const newTrades = (answer: readonly CcxtTrade[], { at, taken = [] }: TradeCursor) => {
   const shown = inOrder(answer.flatMap(namedOf));
   const fresh = without(shown, at, taken);

@@ -1,8 +1,8 @@
 /**
  * The likely cause of the first difference, in words, with the lines that support it.
  *
- * Invariants: what the runs are known to differ in is named before anything is concluded from a refusal or a wait; where nothing
- * suggests a cause, that is said.
+ * Invariants: what the runs are known to differ in is named before anything is concluded from a refusal or a wait;
+ * where nothing suggests a cause, that is said.
  * Not here: finding differences (differences.ts).
  */
 import { differences } from "sluice/plugins/session";
@@ -26,7 +26,10 @@ const order: readonly KnownChange["kind"][] = ["market", "config", "quota", "lat
 
 const told = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
-/** What both runs record of themselves and record differently; of latency also what their orders show. The likelier cause first. */
+/**
+ * What both runs record of themselves and record differently; of latency also what their orders show. The likelier
+ * cause first.
+ */
 export const knownChanges = (
   { facts: a, orders: ordersA }: RunRecord,
   { facts: b, orders: ordersB }: RunRecord,
@@ -96,8 +99,8 @@ export const medianAck = (orders: readonly OrderTrace[]): number | undefined => 
 };
 
 /**
- * A refusal or a wait is a cause of its own, unless the runs had other data or options to begin with, or a post-only order met
- * another price because it arrived at another time.
+ * A refusal or a wait is a cause of its own, unless the runs had other data or options to begin with, or a post-only
+ * order met another price because it arrived at another time.
  */
 export const causeOf = (first: Difference, a: RunRecord, b: RunRecord, scale: Scale): Cause => {
   const known = knownChanges(a, b);

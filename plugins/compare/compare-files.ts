@@ -21,8 +21,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Puts two runs side by side: journal files, session folders, or reports of `sluice backtest --json`. With `backtest`, `b` is left out
- * and the session `a` is compared with its own backtest. The comparison is what `sluice compare --json` prints; a difference is no error.
+ * Puts two runs side by side: journal files, session folders, or reports of `sluice backtest --json`. With `backtest`,
+ * `b` is left out and the session `a` is compared with its own backtest. The comparison is what `sluice compare --json`
+ * prints; a difference is no error.
  */
 export const compareFiles = async (
   a: string,

@@ -1,8 +1,8 @@
 /**
  * The look-ahead guard of a config file, as programs and `sluice guard` ask for it.
  *
- * Invariants: every run has a process of its own, so that nothing a strategy keeps in memory or reads while it is loaded comes from
- * another run.
+ * Invariants: every run has a process of its own, so that nothing a strategy keeps in memory or reads while it is
+ * loaded comes from another run.
  * Not here: cutting (cut-run.ts), comparing (look-ahead.ts), words (look-ahead-text.ts).
  */
 import { spawn } from "node:child_process";
@@ -44,9 +44,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Whether the strategies of the config in this file see the future: reruns its backtest on recordings that end at random instants.
- * The report is what `sluice guard --json` prints; its `verdict` is the answer, and no error. Throws `USAGE`, `CONFIG_INVALID`, or what a
- * run failed with.
+ * Whether the strategies of the config in this file see the future: reruns its backtest on recordings that end at
+ * random instants. The report is what `sluice guard --json` prints; its `verdict` is the answer, and no error. Throws
+ * `USAGE`, `CONFIG_INVALID`, or what a run failed with.
  */
 export const guard = async (path: string, options: GuardOptions = {}): Promise<LookAheadReport> => {
   checkOptions("guard", rules, options);

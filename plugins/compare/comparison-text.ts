@@ -1,8 +1,8 @@
 /**
  * A comparison for people: both runs in one table, what came first, and why.
  *
- * Invariants: text of others cannot command the terminal; every line of evidence names its run and its line; colour carries no
- * meaning alone.
+ * Invariants: text of others cannot command the terminal; every line of evidence names its run and its line; colour
+ * carries no meaning alone.
  */
 import { type Ink, ink, padEnd, padStart, printable } from "sluice/extension";
 import type { Comparison, ToldDifference } from "./comparison.ts";

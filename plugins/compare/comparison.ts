@@ -1,8 +1,8 @@
 /**
  * Two runs side by side: totals, the first difference of each sort, and its likely cause.
  *
- * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict rests on decisions, ends and
- * waits, or on totals where a report tells no more; the same runs give the same comparison.
+ * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict rests on
+ * decisions, ends and waits, or on totals where a report tells no more; the same runs give the same comparison.
  * Not here: reading runs (read-run.ts), words and tables (comparison-text.ts).
  */
 import { type Cause, causeOf, type KnownChange, knownChanges } from "./cause.ts";
@@ -112,7 +112,10 @@ const toldOf = (difference: Difference | undefined): ToldDifference | undefined 
 
 const counted = ["orders", "filled", "canceled", "rejected", "refused", "fills", "waits", "limited"] as const;
 
-/** Totals that differ. A report counts money in currency and waits otherwise than a journal: of a mixed pair those say nothing. */
+/**
+ * Totals that differ. A report counts money in currency and waits otherwise than a journal: of a mixed pair those say
+ * nothing.
+ */
 const totalsApart = (a: RunRecord, b: RunRecord): Comparison["totals"] => {
   const alike = (a.orders === undefined) === (b.orders === undefined);
   const [mine, theirs] = [a.totals, b.totals];

@@ -1,9 +1,10 @@
 /**
  * One run of a config for the look-ahead guard: on the whole recording, or on one that ends at a cut.
  *
- * Invariants: with a cut, `readFixture` of the recording gives user code what was known then, while the service plays what leads up
- * to the cut; the recording itself is never touched.
- * Not here: comparing runs (look-ahead.ts). A strategy that reads the recording's files by itself sees all of them: nothing here notices.
+ * Invariants: with a cut, `readFixture` of the recording gives user code what was known then, while the service plays
+ * what leads up to the cut; the recording itself is never touched.
+ * Not here: comparing runs (look-ahead.ts). A strategy that reads the recording's files by itself sees all of them:
+ * nothing here notices.
  */
 import { SluiceError } from "sluice";
 import { checkConfig, hideAfter, openFixture, playedAt } from "sluice/extension";

@@ -1,8 +1,9 @@
 /**
  * Where two runs differ: in what was decided, in how it ended, in what it waited for. By time, the first one first.
  *
- * Invariants: times of the second run are brought onto the first one's scale; what a run was too short to show is no difference; a
- * cancel that one run did not need, because the order had ended, is a difference of the end and not of the decision.
+ * Invariants: times of the second run are brought onto the first one's scale; what a run was too short to show is no
+ * difference; a cancel that one run did not need, because the order had ended, is a difference of the end and not of
+ * the decision.
  * Not here: which order is which (align.ts), why they differ (cause.ts).
  */
 import { compare } from "sluice";

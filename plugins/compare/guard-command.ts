@@ -1,8 +1,8 @@
 /**
  * `sluice guard <config>`: look-ahead guard. Reruns the backtest on recordings that end at random instants.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; exit code 1 for a strategy that uses future data or a run
- * that cannot be repeated.
+ * Invariants: with --json stdout holds one JSON document and nothing else; exit code 1 for a strategy that uses future
+ * data or a run that cannot be repeated.
  * Not here: the runs (compare-guard.ts), the texts (look-ahead-text.ts).
  */
 import { type Command, Option } from "commander";

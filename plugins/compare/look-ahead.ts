@@ -1,8 +1,8 @@
 /**
  * Whether a strategy sees the future: every decision until a cut must be the same when the market ends there.
  *
- * Invariants: a run that cannot be repeated is told apart from one that looks ahead, because nothing can be said about it; cuts
- * come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
+ * Invariants: a run that cannot be repeated is told apart from one that looks ahead, because nothing can be said about
+ * it; cuts come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
  * Not here: running a config (observed.ts), giving it a market that ends (cut-run.ts), words (look-ahead-text.ts).
  */
 import { createRandom } from "sluice/extension";
@@ -81,7 +81,9 @@ export const lookAhead = async (
   };
 };
 
-/** Ascending; all of them after the first instant and before the last. The strategies take turns with their decisions. */
+/**
+ * Ascending; all of them after the first instant and before the last. The strategies take turns with their decisions.
+ */
 export const cutInstants = (
   { startAt, endAt, decisions }: Observed,
   cuts: number,
@@ -128,7 +130,10 @@ export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number):
   };
 };
 
-/** What a run decided in that place: of wanted orders the set that was in force, of anything else only the same thing at the same instant. */
+/**
+ * What a run decided in that place: of wanted orders the set that was in force, of anything else only the same thing at
+ * the same instant.
+ */
 const counterpart = (
   decisions: readonly Decision[],
   place: number,

@@ -1,8 +1,10 @@
 /**
- * Runs a config on a recorded market and writes down every decision as it is made: what strategies want, what is sent, what is refused.
+ * Runs a config on a recorded market and writes down every decision as it is made: what strategies want, what is sent,
+ * what is refused.
  *
- * Invariants: watching changes nothing of the run; what a strategy wants is noted before the engine acts on it; equal sets in a row are
- * one decision; with a cut the run ends there and the service has nothing but what is played until then.
+ * Invariants: watching changes nothing of the run; what a strategy wants is noted before the engine acts on it; equal
+ * sets in a row are one decision; with a cut the run ends there and the service has nothing but what is played until
+ * then.
  * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
 import { isObservable, type Observable, tap } from "rxjs";

@@ -1,5 +1,6 @@
 /**
- * One run as it can be compared: every order's trace, what was refused and held, the totals, and what is known of its causes.
+ * One run as it can be compared: every order's trace, what was refused and held, the totals, and what is known of its
+ * causes.
  *
  * Invariants: times are milliseconds since the run's start; an order is wanted when it left less what it waited; each
  * value of an order comes with the line that says so.

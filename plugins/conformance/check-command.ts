@@ -1,8 +1,8 @@
 /**
  * `sluice check <url>`: conformance test of a service against its description, rule by rule.
  *
- * Invariants: with --json stdout holds one document; test orders are canceled also on Ctrl-C. Exit code 0: no rule failed, 1: a rule
- * failed or an order was left, 2: wrong usage.
+ * Invariants: with --json stdout holds one document; test orders are canceled also on Ctrl-C. Exit code 0: no rule
+ * failed, 1: a rule failed or an order was left, 2: wrong usage.
  * Not here: the tests (rules/check.ts), the profile's assumptions beyond the rules (doctor/).
  */
 import type { Command } from "commander";

@@ -1,8 +1,8 @@
 /**
  * Result table of the doctor: differences first, then rows that could not be tested, that were not seen, and that hold.
  *
- * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made printable; colour
- * repeats what the verdict's words say.
+ * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made
+ * printable; colour repeats what the verdict's words say.
  * Not here: the tests (doctor/), when it is shown (doctor.ts).
  */
 

@@ -1,6 +1,7 @@
 /**
- * Prints the quota and the queue every `everyMs`: how full each layer is, what is reserved for exits, what is queued and in flight, who spent what.
- * Within `columns` the line is as short as it must be: gauges become figures, then the last parts are left out.
+ * Prints the quota and the queue every `everyMs`: how full each layer is, what is reserved for exits, what is queued
+ * and in flight, who spent what. Within `columns` the line is as short as it must be: gauges become figures, then the
+ * last parts are left out.
  */
 import { definePlugin, type QuotaState } from "sluice";
 

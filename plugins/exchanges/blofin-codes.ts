@@ -1,14 +1,15 @@
 /**
  * Error codes of BloFin v1, by what they say of a call; all but 429 come with HTTP status 200.
  *
- * Invariants: a code is a rejection only where its text says that the order or call was judged and refused; internal errors and ids that
- * are taken are none.
+ * Invariants: a code is a rejection only where its text says that the order or call was judged and refused; internal
+ * errors and ids that are taken are none.
  * Source: public documentation of BloFin v1, "Errors".
  */
 
 const statuses: ReadonlyMap<string, number> = new Map([
   ["429", 429],
-  // An unknown or expired key, a stale timestamp, a foreign address, a nonce used twice, a wrong passphrase or signature.
+  // An unknown or expired key, a stale timestamp, a foreign address, a nonce used twice, a wrong passphrase or
+  // signature.
   ...["401", "152401", "152402", "152405", "152406", "152407", "152408", "152409", "152410"].map(
     (code) => [code, 401] as const,
   ),
@@ -19,7 +20,10 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ["103013", 503],
 ]);
 
-/** The status with which the described service answers what the code means; what else begins like those of keys is of a key, too. */
+/**
+ * The status with which the described service answers what the code means; what else begins like those of keys is of a
+ * key, too.
+ */
 export const blofinStatusOf = (code: string): number | undefined =>
   statuses.get(code) ?? (code.startsWith("1524") ? 401 : undefined);
 

@@ -1,10 +1,12 @@
 /**
  * BloFin v1 as a dialect: perpetual swaps settled in their quote currency, in the account mode of one side (net).
  *
- * Invariants: pure but for the count of a signer's nonces; what the exchange does not take, or what cannot be understood, is an exception
- * and never an empty success; a refusal with HTTP status 200 has the status that says what it means.
+ * Invariants: pure but for the count of a signer's nonces; what the exchange does not take, or what cannot be
+ * understood, is an exception and never an empty success; a refusal with HTTP status 200 has the status that says what
+ * it means.
  * Source: public documentation of BloFin v1.
- * Not here: records (blofin-records.ts), codes (blofin-codes.ts), limits (blofin-limits.ts), hosts (blofin-exchange.ts).
+ * Not here: records (blofin-records.ts), codes (blofin-codes.ts), limits (blofin-limits.ts), hosts
+ * (blofin-exchange.ts).
  */
 
 import {
@@ -34,7 +36,8 @@ export const blofinDialect = (): Dialect => ({
   name: "blofin-v1",
   profile,
   layers: blofinLayers,
-  // A subscription names at most 4,096 bytes of channels, and each leaves by itself; neither number of a connection is documented.
+  // A subscription names at most 4,096 bytes of channels, and each leaves by itself; neither number of a connection is
+  // documented.
   sockets: { connectionsPerIp: 10, subscriptionsPerConnection: 50 },
   account: { path: "/api/v1/account/position-mode", problem: (body) => twoSided(modeIn(body)) },
   signer,

@@ -1,8 +1,8 @@
 /**
  * Records of BloFin v1 in the described service's fields.
  *
- * Invariants: pure; BTC-USDT of the exchange is BTC-USDT-SWAP here and nothing else is; sizes of orders and positions are contracts, those
- * of instruments base currency; contracts settled in coin are left out of the list.
+ * Invariants: pure; BTC-USDT of the exchange is BTC-USDT-SWAP here and nothing else is; sizes of orders and positions
+ * are contracts, those of instruments base currency; contracts settled in coin are left out of the list.
  * Source: public documentation of BloFin v1: the response examples of each endpoint and channel.
  * Not here: envelopes and codes (blofin-dialect.ts).
  */

@@ -8,7 +8,7 @@ import { blofinExchange } from "./blofin-exchange.ts";
 import { type ExchangeOptions, serviceAt } from "./exchange-service.ts";
 
 /**
- * BloFin v1 as the service of a config: `testnet` is its demo trading, which has a host and keys of its own. Options that are not valid
- * throw `CONFIG_INVALID`. On mainnet no order leaves without `iTestedThis`.
+ * BloFin v1 as the service of a config: `testnet` is its demo trading, which has a host and keys of its own. Options
+ * that are not valid throw `CONFIG_INVALID`. On mainnet no order leaves without `iTestedThis`.
  */
 export const blofin = (options: ExchangeOptions): LiveSpec => serviceAt(blofinExchange, options);

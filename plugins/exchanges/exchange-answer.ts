@@ -1,9 +1,10 @@
 /**
  * Answers of an exchange with an envelope of code, message and data, as the described service gives them.
  *
- * Invariants: pure; a refusal stays a refusal and an element of a batch stays in its place; what has not the envelope's form, or whose
- * success has not the form of its data, is an exception, which makes the outcome unknown.
- * Not here: what a record's fields are called (record-table.ts), what an outcome is (the client of the described service).
+ * Invariants: pure; a refusal stays a refusal and an element of a batch stays in its place; what has not the envelope's
+ * form, or whose success has not the form of its data, is an exception, which makes the outcome unknown.
+ * Not here: what a record's fields are called (record-table.ts), what an outcome is (the client of the described
+ * service).
  */
 
 import {
@@ -16,7 +17,10 @@ import {
 import { isRaw, type Raw } from "./record-table.ts";
 
 interface AnswerTable {
-  /** Status with which the described service answers what this code means; undefined where the code says nothing of the kind. */
+  /**
+   * Status with which the described service answers what this code means; undefined where the code says nothing of the
+   * kind.
+   */
   readonly statusOf: (code: string) => number | undefined;
   /** The records in the data of a success; throws where it has another form. */
   readonly records: Readonly<Record<Exclude<EndpointName, ElementWise>, (data: unknown) => readonly unknown[]>>;

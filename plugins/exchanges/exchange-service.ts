@@ -1,5 +1,6 @@
 /**
- * Description of an exchange other than the described service: addresses, dialect, abilities, and how they were verified.
+ * Description of an exchange other than the described service: addresses, dialect, abilities, and how they were
+ * verified.
  *
  * Invariants: each verified ability names how it was verified; those not verified are listed as well.
  * Not here: the exchanges (okx.ts, blofin.ts), connections (`live`).
@@ -39,7 +40,10 @@ interface Verification {
   readonly how: string | undefined;
 }
 
-/** The service of a config: the exchange's addresses, unless others are given. An address of one's own brings its own sockets. */
+/**
+ * The service of a config: the exchange's addresses, unless others are given. An address of one's own brings its own
+ * sockets.
+ */
 export const serviceAt = ({ addresses, dialect }: Exchange, { baseUrl, ...options }: ExchangeOptions): LiveSpec => {
   // The environment of a config without types may be anything; `live` says what it must be.
   const known = baseUrl === undefined ? (addresses[options.environment] as Addresses | undefined) : { baseUrl };

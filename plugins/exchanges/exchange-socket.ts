@@ -1,7 +1,8 @@
 /**
  * Parser of socket messages of an exchange that identifies channels by `arg` and acknowledges by `event`.
  *
- * Invariants: pure; a message of unknown form throws, which is reported as malformed; a push keeps every record, in order.
+ * Invariants: pure; a message of unknown form throws, which is reported as malformed; a push keeps every record, in
+ * order.
  * Not here: whether the records are what their channel promises (the live service).
  */
 
@@ -46,7 +47,10 @@ const pushesOf = ({ records, bookOf }: PushTable, arg: ChannelArg, { action, dat
   return [pushOf({ arg, data: read(data, arg), action: undefined, seqId: undefined, prevSeqId: undefined })];
 };
 
-/** Numbers stand in the record; the first of a book follows nothing, however the exchange spells it, and a repeated one without levels is a heartbeat. */
+/**
+ * Numbers stand in the record; the first of a book follows nothing, however the exchange spells it, and a repeated one
+ * without levels is a heartbeat.
+ */
 const bookPush = (arg: ChannelArg, action: unknown, book: Raw): readonly ParsedMessage[] => {
   const [seqId, told] = [sequence(book["seqId"]), sequence(book["prevSeqId"])];
   const [bids, asks] = [levelsOf(book["bids"]), levelsOf(book["asks"])];
@@ -86,7 +90,10 @@ const levelsOf = (levels: unknown): readonly unknown[] =>
 const decimalOf = (value: unknown): unknown =>
   typeof value === "number" && Number.isFinite(value) ? fromApproximate(value, placesMax) : exact(value);
 
-/** A bar of a minute: opening time, four prices, volumes, and last whether it is over. `volumeAt` is the place of the volume in base currency. */
+/**
+ * A bar of a minute: opening time, four prices, volumes, and last whether it is over. `volumeAt` is the place of the
+ * volume in base currency.
+ */
 export const minuteOf =
   (volumeAt: number, instId: string | undefined) =>
   (row: unknown): unknown => {

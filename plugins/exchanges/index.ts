@@ -12,8 +12,9 @@ export { okx } from "./okx.ts";
 export { okxDialect } from "./okx-dialect.ts";
 
 /**
- * Loads the dialects in which the embedded service can answer, by name: `dialect` of `startVenueServer`, over a contract by
- * `servedContract`. `okx-demo` requires the header of OKX's demo environment, `okx` accepts calls with and without it.
+ * Loads the dialects in which the embedded service can answer, by name: `dialect` of `startVenueServer`, over a
+ * contract by `servedContract`. `okx-demo` requires the header of OKX's demo environment, `okx` accepts calls with and
+ * without it.
  */
 export const servedDialects = async (): Promise<typeof Served> =>
   (await import("./served/served-dialects.ts")).servedDialects;

@@ -1,12 +1,15 @@
 /**
  * Error codes of OKX v5, by what they say of a call.
  *
- * Invariants: a code is a rejection only where its text says that the order or call failed for a reason that is seen before executing
- * it; timeouts ("does not mean that the request was successful or failed"), busy systems and ids that are taken are none.
+ * Invariants: a code is a rejection only where its text says that the order or call failed for a reason that is seen
+ * before executing it; timeouts ("does not mean that the request was successful or failed"), busy systems and ids that
+ * are taken are none.
  * Source: public documentation of OKX v5, "Error Code".
  */
 
-/** 50011 "Rate limit reached", also with HTTP 200; 50061 "You've reached the maximum order rate limit for this account". */
+/**
+ * 50011 "Rate limit reached", also with HTTP 200; 50061 "You've reached the maximum order rate limit for this account".
+ */
 const limited: readonly string[] = ["50011", "50061"];
 /** The key, its signature, its environment or its address is not accepted. */
 const unauthorised: readonly string[] = [

@@ -1,4 +1,6 @@
-/** Demo trading of OKX, by the name that `--dialect` takes: its calls have a header that the exchange itself refuses. */
+/**
+ * Demo trading of OKX, by the name that `--dialect` takes: its calls have a header that the exchange itself refuses.
+ */
 import type { Dialect } from "sluice/dialect";
 import { okxExchange } from "./okx-exchange.ts";
 

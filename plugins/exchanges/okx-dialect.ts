@@ -1,8 +1,8 @@
 /**
  * OKX v5 as a dialect: spot and perpetual swaps settled in their quote currency, in the account mode of one side (net).
  *
- * Invariants: pure; what the exchange does not take, or what cannot be understood, is an exception and never an empty success; sizes are
- * contracts for swaps and base currency for spot, so nothing above needs to know the exchange.
+ * Invariants: pure; what the exchange does not take, or what cannot be understood, is an exception and never an empty
+ * success; sizes are contracts for swaps and base currency for spot, so nothing above needs to know the exchange.
  * Source: public documentation of OKX v5.
  * Not here: records (okx-records.ts), codes (okx-codes.ts), limits (okx-limits.ts), hosts (okx.ts).
  */
@@ -95,7 +95,10 @@ const signerFor =
 const kinds = ["SPOT", "SWAP"] as const;
 const byKind: readonly EndpointName[] = ["instruments", "pendingOrders", "orderHistory"];
 
-/** Listings are of one kind of instrument each; without one, open orders of products that are not traded here would be among them. */
+/**
+ * Listings are of one kind of instrument each; without one, open orders of products that are not traded here would be
+ * among them.
+ */
 const split: NonNullable<Dialect["split"]> = (endpoint, input) => {
   if (!byKind.includes(endpoint) || input["instType"] !== undefined) return [input];
   const { instId } = input;
@@ -199,7 +202,10 @@ const bookOf = (data: unknown): Raw => {
   return recordOf(book);
 };
 
-/** Counts of connections say nothing, but one too many ends a subscription; a notice announces that the connection will be closed. */
+/**
+ * Counts of connections say nothing, but one too many ends a subscription; a notice announces that the connection will
+ * be closed.
+ */
 const event = (message: Raw): readonly ParsedMessage[] | undefined => {
   switch (message["event"]) {
     case "channel-conn-count":

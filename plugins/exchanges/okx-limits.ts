@@ -1,9 +1,9 @@
 /**
  * Rate limits of OKX v5 as layers.
  *
- * Source: public documentation of OKX v5: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Batches of
- * cancels may be of several products, so theirs counts for the user as a whole, which is stricter than each product by itself. That windows
- * slide is not documented; it is the strictest reading.
+ * Source: public documentation of OKX v5: "Rate Limit" of each endpoint, "Sub-account rate limit", "Connect". Batches
+ * of cancels may be of several products, so theirs counts for the user as a whole, which is stricter than each product
+ * by itself. That windows slide is not documented; it is the strictest reading.
  */
 import type { EndpointName, LayerSpec } from "sluice/dialect";
 
@@ -34,7 +34,8 @@ export const okxLayers: readonly LayerSpec[] = [
   layer("amend", "instrument", 60, ["amendOrder"]),
   // POST trade/cancel-batch-orders: 300 orders per 2 s, by user and instrument.
   layer("cancel", "uid", 300, ["cancelBatch"], { unit: "elements" }),
-  // GET trade/order: 60 requests per 2 s, by user and instrument; GET trade/orders-pending: 60 requests per 2 s, by user.
+  // GET trade/order: 60 requests per 2 s, by user and instrument; GET trade/orders-pending: 60 requests per 2 s, by
+  // user.
   layer("order", "instrument", 60, ["getOrder"]),
   layer("pending", "uid", 60, ["pendingOrders"]),
   // GET trade/orders-history: 40 requests per 2 s, by user.

@@ -1,8 +1,9 @@
 /**
  * Records of OKX v5 in the described service's fields.
  *
- * Invariants: pure; swaps that are not settled in their quote currency are left out of the list of instruments, orders of products that are
- * not listed are left out of pushes; spot sizes count base currency, sizes of swaps contracts, sizes of instruments base currency.
+ * Invariants: pure; swaps that are not settled in their quote currency are left out of the list of instruments, orders
+ * of products that are not listed are left out of pushes; spot sizes count base currency, sizes of swaps contracts,
+ * sizes of instruments base currency.
  * Source: public documentation of OKX v5: the response tables of each endpoint and channel.
  * Not here: envelopes and codes (okx-dialect.ts).
  */
@@ -87,9 +88,10 @@ interface Fee {
 }
 
 /**
- * On swaps one amount. On spot a fee and a rebate, each in a currency of its own: the fee of a purchase mostly in the coin bought. What
- * was taken in a third currency has no price here and is left out; so is a rebate in money beside a fee in coins, as a record has one fee.
- * The fee of a sale in quote currency has its rebate in it already: a rebate in coins beside it is the same amount in another unit.
+ * On swaps one amount. On spot a fee and a rebate, each in a currency of its own: the fee of a purchase mostly in the
+ * coin bought. What was taken in a third currency has no price here and is left out; so is a rebate in money beside a
+ * fee in coins, as a record has one fee. The fee of a sale in quote currency has its rebate in it already: a rebate in
+ * coins beside it is the same amount in another unit.
  */
 const feeOf = (record: Raw): Fee => {
   const { instId, instType, side, fee, feeCcy, rebate, rebateCcy } = record;

@@ -1,8 +1,9 @@
 /**
- * Records of an exchange in the described service's fields, by tables: of each field of ours the name of theirs, or what makes it.
+ * Records of an exchange in the described service's fields, by tables: of each field of ours the name of theirs, or
+ * what makes it.
  *
- * Invariants: pure, and total over anything JSON can hold; a value that is not of the expected form is handed on as it is, so that
- * whoever checks the record names it; nothing becomes a number.
+ * Invariants: pure, and total over anything JSON can hold; a value that is not of the expected form is handed on as it
+ * is, so that whoever checks the record names it; nothing becomes a number.
  */
 import { compare, isDecimal, mul } from "sluice";
 import { plain } from "sluice/dialect";

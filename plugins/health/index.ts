@@ -1,8 +1,9 @@
 /**
- * Sign of life in a file: how the engine does, written anew every few seconds, for `sluice health` and the supervisors that call it.
+ * Sign of life in a file: how the engine does, written anew every few seconds, for `sluice health` and the supervisors
+ * that call it.
  *
- * Invariants: the file is replaced as a whole; its own time says when the engine last got round to it; it is gone after an orderly stop; a
- * file that cannot be written is said once and harms nothing. No port is opened.
+ * Invariants: the file is replaced as a whole; its own time says when the engine last got round to it; it is gone after
+ * an orderly stop; a file that cannot be written is said once and harms nothing. No port is opened.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";

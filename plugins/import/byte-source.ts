@@ -1,9 +1,12 @@
 /**
- * The bytes of a file in pieces, plain or unpacked from gzip, zip or zstd; its text in UTF-8 or UTF-16; which format it has.
+ * The bytes of a file in pieces, plain or unpacked from gzip, zip or zstd; its text in UTF-8 or UTF-16; which format it
+ * has.
  *
- * Invariants: packing, format and encoding are recognised by the first bytes and not by the name; no more than a few pieces are held at a
- * time; a truncated or damaged file is refused, never read in part (checksums are compared); what is not read is refused by what it is.
- * Not here: lines and cells (table/text-rows.ts), binary rows (binary/), websocket recordings, which are read whole (import-file.ts).
+ * Invariants: packing, format and encoding are recognised by the first bytes and not by the name; no more than a few
+ * pieces are held at a time; a truncated or damaged file is refused, never read in part (checksums are compared); what
+ * is not read is refused by what it is.
+ * Not here: lines and cells (table/text-rows.ts), binary rows (binary/), websocket recordings, which are read whole
+ * (import-file.ts).
  */
 import { closeSync, createReadStream, openSync, type ReadStream, readSync, statSync } from "node:fs";
 import { pipeline, type Readable, type Transform } from "node:stream";
@@ -23,7 +26,10 @@ export interface TextPart {
   readonly packing: Packing;
   /** Its size on disk. */
   readonly bytes: number;
-  /** The bytes as they were before packing. May be called again; `onRead` is told how many bytes of the file on disk were read. */
+  /**
+   * The bytes as they were before packing. May be called again; `onRead` is told how many bytes of the file on disk
+   * were read.
+   */
   unpacked(onRead?: (bytes: number) => void): AsyncGenerator<Buffer>;
 }
 

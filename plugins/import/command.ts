@@ -1,8 +1,8 @@
 /**
  * `sluice import`: turns recordings into a fixture, or adds them to one.
  *
- * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by main.ts; Ctrl-C leaves
- * the fixture as it was.
+ * Invariants: with `--json` exactly one JSON object goes to stdout; errors are thrown as they are and printed by
+ * main.ts; Ctrl-C leaves the fixture as it was.
  */
 import { readFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";

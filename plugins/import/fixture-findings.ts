@@ -1,7 +1,8 @@
 /**
  * What is odd about the rows of a fixture: prices that cannot be, gaps, times without data.
  *
- * Invariants: a problem is something that no market does, or that a backtest would take for what it is not; a remark may well be true.
+ * Invariants: a problem is something that no market does, or that a backtest would take for what it is not; a remark
+ * may well be true.
  * Not here: damage of files, which reading a fixture finds (fixture.ts).
  */
 

@@ -1,10 +1,10 @@
 /**
  * The latest best prices, and corrections of older book messages by them.
  *
- * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a best price of later
- * date: by the update ids of the exchange, which both kinds of message carry.
- * Invariants: in a message older than the best prices before it a level better than the best is gone and the best has the quantity
- * of the latest best price; all other levels, and all messages that are newer, are as they came.
+ * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a best
+ * price of later date: by the update ids of the exchange, which both kinds of message carry.
+ * Invariants: in a message older than the best prices before it a level better than the best is gone and the best has
+ * the quantity of the latest best price; all other levels, and all messages that are newer, are as they came.
  * Not here: the chain of book messages (import-book.ts).
  */
 import type { BookLevels } from "./import-book.ts";
@@ -20,7 +20,10 @@ export class BestPrices {
     for (let index = 0; index < this.#best.length; index++) this.#best[index] = parts[index] as number;
   }
 
-  /** Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best prices in any case. */
+  /**
+   * Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best
+   * prices in any case.
+   */
   corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels {
     if (lastId >= this.#id) return levels;
     const bids = correctedSide(levels.bids, 1, this.#best.subarray(0, 4), snapshot);

@@ -1,9 +1,10 @@
 /**
  * The order book of a recording: which snapshot and change messages become rows, by their update ids.
  *
- * Invariants: nothing is shown before a snapshot; changes that the snapshot already holds are dropped, those received before it
- * but newer are applied at its instant; a message whose predecessor is missing is counted as a gap and applied all the same
- * (quantities are absolute, so levels heal one by one), and the next snapshot then starts a fresh book.
+ * Invariants: nothing is shown before a snapshot; changes that the snapshot already holds are dropped, those received
+ * before it but newer are applied at its instant; a message whose predecessor is missing is counted as a gap and
+ * applied all the same (quantities are absolute, so levels heal one by one), and the next snapshot then starts a fresh
+ * book.
  * Chains: a perpetual's message names the last id of its predecessor (`pu`), a spot one begins one past it (`U`).
  */
 import type { Parts } from "./import-decimals.ts";
@@ -82,7 +83,8 @@ export class BookChain {
       return;
     }
     const { previousId, firstId } = delta;
-    // A snapshot may end inside a message or, for a perpetual whose ids have holes, between two: then the predecessor is in it.
+    // A snapshot may end inside a message or, for a perpetual whose ids have holes, between two: then the predecessor
+    // is in it.
     const linked =
       previousId === undefined ? firstId <= book + 1 : this.#unlinked ? previousId <= book : previousId === book;
     if (!linked) {

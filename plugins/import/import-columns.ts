@@ -2,7 +2,8 @@
  * Columns that grow row by row while a recording is read.
  *
  * Invariants: what lies below `length` stays what it is when the column grows; values beyond it mean nothing.
- * Not here: decimals that share a step (import-decimals.ts), columns that are checked as they grow (market/tape/series-builder.ts).
+ * Not here: decimals that share a step (import-decimals.ts), columns that are checked as they grow
+ * (market/tape/series-builder.ts).
  */
 export interface Growing<C extends Float64Array | Int8Array | Uint8Array> {
   values: C;

@@ -1,14 +1,16 @@
 /**
  * Decimal texts of a recording as whole counts of one step, which is found while reading unless it was given.
  *
- * Invariants: exact integers throughout; the step found divides every value read (their greatest common divisor); a value
- * that needs more than 2^53 is refused at its line, never rounded.
+ * Invariants: exact integers throughout; the step found divides every value read (their greatest common divisor); a
+ * value that needs more than 2^53 is refused at its line, never rounded.
  */
 import { div, SluiceError } from "sluice";
 import { grid } from "sluice/extension";
 import { type Growing, growing, held, makeRoom } from "./import-columns.ts";
 
-/** `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused where it is stored. */
+/**
+ * `count` divided by ten to the `places`. A count of 2^53 or more has lost digits and is refused where it is stored.
+ */
 export interface Parsed {
   readonly count: number;
   readonly places: number;
@@ -51,7 +53,10 @@ export const importInvalid = (file: string, line: number, problem: string): Slui
 export const contractsUnknown = (subject: string): string =>
   `quantities of ${subject} count contracts. Say how much base currency one contract is: --contract-size 0.01 (1 where the file counts base currency).`;
 
-/** Reads plain digits with an optional fraction. Signs, exponents, hex and empty text are refused by line, field and value. */
+/**
+ * Reads plain digits with an optional fraction. Signs, exponents, hex and empty text are refused by line, field and
+ * value.
+ */
 export const parseDecimal = (text: unknown, file: string, line: number, field: string): Parsed => {
   const parsed = typeof text === "string" ? scan(text) : undefined;
   if (parsed !== undefined) return parsed;

@@ -1,10 +1,11 @@
 /**
- * The exchange's own time as the axis of a recording: where each line stands on it, and how long messages were on their way.
+ * The exchange's own time as the axis of a recording: where each line stands on it, and how long messages were on their
+ * way.
  *
- * Invariants: lines are taken in the order of the exchange's times; book messages of one time in the order of their update ids,
- * everything else of one time as it was received. A message that tells no time is taken to have been on its way as long as the one
- * received before it. A recorder whose clock was behind the exchange's, which shows by messages received before they were sent, is
- * taken to be as far behind as makes the quickest of them take no time at all.
+ * Invariants: lines are taken in the order of the exchange's times; book messages of one time in the order of their
+ * update ids, everything else of one time as it was received. A message that tells no time is taken to have been on its
+ * way as long as the one received before it. A recorder whose clock was behind the exchange's, which shows by messages
+ * received before they were sent, is taken to be as far behind as makes the quickest of them take no time at all.
  * Not here: which field tells the time (import-messages.ts), drawing from delays (backtest/recorded-feed.ts).
  */
 

@@ -1,8 +1,9 @@
 /**
- * The bytes of a recording of messages or terms as lines, whether it is compressed or not, and what kind of recording a file is.
+ * The bytes of a recording of messages or terms as lines, whether it is compressed or not, and what kind of recording a
+ * file is.
  *
- * Invariants: compression is recognised by the first bytes and not by the name; a truncated or damaged file is refused, never read in
- * part; line numbers count from 1 and include empty lines.
+ * Invariants: compression is recognised by the first bytes and not by the name; a truncated or damaged file is refused,
+ * never read in part; line numbers count from 1 and include empty lines.
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
@@ -44,7 +45,10 @@ const linesOf = (file: string, raw: Buffer): TextLines => {
 export const lineAt = ({ bytes, from, to }: TextLines, index: number): string =>
   bytes.toString("utf8", from[index] ?? 0, to[index] ?? 0);
 
-/** Terms are not a recording by themselves: funding rates, mark prices, changes of rules. Of rows the layout is found later. */
+/**
+ * Terms are not a recording by themselves: funding rates, mark prices, changes of rules. Of rows the layout is found
+ * later.
+ */
 type RecordingKind = "messages" | "rows" | "terms";
 
 const termNames = ["funding", "mark", "ticksize", "lotsize", "listed"];

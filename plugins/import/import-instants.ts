@@ -1,9 +1,9 @@
 /**
  * What a timestamp in a cell means: a count since the epoch, or a calendar date and time.
  *
- * Invariants: instants are whole microseconds, exact, what is finer is cut off; a count is of seconds, milliseconds, microseconds or
- * nanoseconds by its magnitude, which is beyond doubt from 1973 to 2286; a time without a zone is UTC; a date that does not exist is
- * refused.
+ * Invariants: instants are whole microseconds, exact, what is finer is cut off; a count is of seconds, milliseconds,
+ * microseconds or nanoseconds by its magnitude, which is beyond doubt from 1973 to 2286; a time without a zone is UTC;
+ * a date that does not exist is refused.
  */
 import { importInvalid } from "./import-decimals.ts";
 
@@ -56,7 +56,9 @@ export const microsecondsOf = (text: string): number | undefined => {
 
 const epochDigits = { s: [10, 1_000], ms: [13, 1], us: [16, 0.001], ns: [-1, 0], dates: [-1, 0] } as const;
 
-/** Milliseconds of a count in whole units of today's length: most cells, without a pattern. Undefined for all others. */
+/**
+ * Milliseconds of a count in whole units of today's length: most cells, without a pattern. Undefined for all others.
+ */
 export const epochIn = (unit: EpochUnit | "dates", text: string): number | undefined => {
   const [length, factor] = epochDigits[unit];
   if (text.length !== length) return undefined;

@@ -1,7 +1,8 @@
 /**
  * Import of recordings made elsewhere, as programs and `sluice import` ask for it.
  *
- * Invariants: options are checked before anything is read; what is needed to read a recording is loaded when one is read.
+ * Invariants: options are checked before anything is read; what is needed to read a recording is loaded when one is
+ * read.
  * Not here: reading and joining (import.ts), what an import would do in words (import-explanation.ts).
  */
 
@@ -17,7 +18,10 @@ export interface ImportMarketOptions extends Omit<ReadOptions, "files">, WriteOp
   readonly file?: string;
   /** Files, folders, and patterns with `*`, `?` and `**`, all of which go into the one fixture. */
   readonly files?: readonly string[];
-  /** Folder of the fixture. One that is there is added to; rows of the same instrument and time are replaced only with `force`. */
+  /**
+   * Folder of the fixture. One that is there is added to; rows of the same instrument and time are replaced only with
+   * `force`.
+   */
   readonly out: string;
 }
 
@@ -52,9 +56,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Turns recordings (websocket messages, or rows of bars, trades, best prices or books) into a fixture, or adds them to one. Steps are
- * decimal text. Throws `USAGE` or `IMPORT_INVALID`, `STOPPED` where `signal` was aborted, and what `writeFixture` throws; then the folder
- * is as it was.
+ * Turns recordings (websocket messages, or rows of bars, trades, best prices or books) into a fixture, or adds them to
+ * one. Steps are decimal text. Throws `USAGE` or `IMPORT_INVALID`, `STOPPED` where `signal` was aborted, and what
+ * `writeFixture` throws; then the folder is as it was.
  */
 export const importMarket = async (options: ImportMarketOptions): Promise<WrittenFixture> => {
   checkOptions("importMarket", rules, options);
@@ -62,7 +66,10 @@ export const importMarket = async (options: ImportMarketOptions): Promise<Writte
   return { fixture: options.out, ...(await importRecordings({ ...options, files: filesOf(options) })) };
 };
 
-/** What `importMarket` would read, as lines of text: layouts, columns, instruments and the first rows. Nothing is written. */
+/**
+ * What `importMarket` would read, as lines of text: layouts, columns, instruments and the first rows. Nothing is
+ * written.
+ */
 export const explainImport = async (options: Omit<ImportMarketOptions, "out" | "force">): Promise<string> => {
   checkOptions("explainImport", readRules, options);
   const { explanationOf } = await import("./import-explanation.ts");

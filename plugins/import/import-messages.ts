@@ -1,11 +1,12 @@
 /**
- * Recorded websocket messages, one a line with its receive time, as trades, quotes, book levels and marks of one instrument.
+ * Recorded websocket messages, one a line with its receive time, as trades, quotes, book levels and marks of one
+ * instrument.
  *
- * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the order of their
- * times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is not taken is counted by
- * reason; nothing is guessed.
- * Not here: what other exchanges call things (import-venues.ts), the exchange's axis (import-exchange.ts), rules of book chains (import-book.ts), how values become ticks and lots
- * (import-decimals.ts).
+ * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the
+ * order of their times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is
+ * not taken is counted by reason; nothing is guessed.
+ * Not here: what other exchanges call things (import-venues.ts), the exchange's axis (import-exchange.ts), rules of
+ * book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { isDecimal, SluiceError } from "sluice";
@@ -211,8 +212,8 @@ const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void =>
 };
 
 /**
- * A mark comes with the rate of the funding to come and its instant. The last rate announced before that instant is the one charged,
- * so a row is made when a message is past it.
+ * A mark comes with the rate of the funding to come and its instant. The last rate announced before that instant is the
+ * one charged, so a row is made when a message is past it.
  */
 const takeMark = (message: Message, { terms, next }: Sink): void => {
   const { file, line, at, data } = message;

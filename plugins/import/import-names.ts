@@ -1,8 +1,8 @@
 /**
  * The files that an import names, and the instruments that the names of files tell.
  *
- * Invariants: files come in the order of their names; an instrument id in a name is taken as it stands, and what could be spot or a swap
- * (BTCUSDT) is never guessed at.
+ * Invariants: files come in the order of their names; an instrument id in a name is taken as it stands, and what could
+ * be spot or a swap (BTCUSDT) is never guessed at.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";

@@ -1,8 +1,8 @@
 /**
  * Rows of a recording in the making: trades, quotes, book levels and bars of one instrument.
  *
- * Invariants: rows stand in the order in which they came; values arrive as counts and places, one after the other (import-decimals.ts),
- * and become counts of one step when everything has been read.
+ * Invariants: rows stand in the order in which they came; values arrive as counts and places, one after the other
+ * (import-decimals.ts), and become counts of one step when everything has been read.
  * Not here: what a message means (import-messages.ts).
  */
 import { append, type Growing, growing } from "./import-columns.ts";

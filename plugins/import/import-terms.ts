@@ -1,12 +1,14 @@
 /**
  * The terms of trade beside a recording: funding rates, mark prices and changes of an instrument's rules.
  *
- * As CSV with a header of `timestamp` and any of `funding`, `mark`, `tickSize`, `lotSize`, `listed`, or as JSON, one object of the
- * same names a line. An empty cell or a missing name says nothing; `timestamp` is UTC or milliseconds since the epoch.
+ * As CSV with a header of `timestamp` and any of `funding`, `mark`, `tickSize`, `lotSize`, `listed`, or as JSON, one
+ * object of the same names a line. An empty cell or a missing name says nothing; `timestamp` is UTC or milliseconds
+ * since the epoch.
  *
- * Invariants: times rise within a file for each kind, or the row is refused by line; what stands until the next row (marks, rules)
- * and was in force when the recording began is brought to its start, everything else outside the recording is left out and
- * counted; missing funding is counted, not filled in; values are exact or refused, but marks are cut to a billionth of a tick.
+ * Invariants: times rise within a file for each kind, or the row is refused by line; what stands until the next row
+ * (marks, rules) and was in force when the recording began is brought to its start, everything else outside the
+ * recording is left out and counted; missing funding is counted, not filled in; values are exact or refused, but marks
+ * are cut to a billionth of a tick.
  */
 import { compare, div, isDecimal, mul, neg, SluiceError } from "sluice";
 import { decimal, excerpt, grid, markParts, rateStep, type Series, seriesOf } from "sluice/extension";

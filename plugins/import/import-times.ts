@@ -1,8 +1,8 @@
 /**
  * When each line was received, and in which order lines are taken.
  *
- * Invariants: times are whole microseconds, exact; lines of equal time keep their order, and so do the rows that are made of them;
- * a line that is earlier than one before it by more than the tolerance is refused by both.
+ * Invariants: times are whole microseconds, exact; lines of equal time keep their order, and so do the rows that are
+ * made of them; a line that is earlier than one before it by more than the tolerance is refused by both.
  */
 import { excerpt } from "sluice/extension";
 import { importInvalid } from "./import-decimals.ts";
@@ -37,7 +37,10 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
   return times;
 };
 
-/** Microseconds since the epoch of lines that tell no receive time: the exchange's, and where it tells none that of the line before. */
+/**
+ * Microseconds since the epoch of lines that tell no receive time: the exchange's, and where it tells none that of the
+ * line before.
+ */
 export const timesOfExchange = (lines: TextLines, datedAt: (index: number) => Dated): Float64Array => {
   const times = new Float64Array(lines.from.length).map((_, index) => datedAt(index).us ?? Number.NaN);
   let last = times.find((us) => !Number.isNaN(us));
@@ -54,12 +57,15 @@ export const timesOfExchange = (lines: TextLines, datedAt: (index: number) => Da
   return times;
 };
 
-/** Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then trades. */
+/**
+ * Rows of one instant are delivered in this order: the book first, then the best prices that follow from it, then
+ * trades.
+ */
 const places = { level: 0, quote: 1, trade: 2 } as const;
 
 /**
- * Instants for rows of several kinds, which come one after the other: a row of the same microsecond as the one before it, which would
- * be delivered before that one, is dated a microsecond later.
+ * Instants for rows of several kinds, which come one after the other: a row of the same microsecond as the one before
+ * it, which would be delivered before that one, is dated a microsecond later.
  */
 export const createInstants = (): ((kind: keyof typeof places, at: number) => number) => {
   let lastUs = 0;

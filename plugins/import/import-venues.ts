@@ -1,9 +1,10 @@
 /**
- * Websocket messages of several exchanges in the shape of one: trades, best prices, books and bars as Binance sends them.
+ * Websocket messages of several exchanges in the shape of one: trades, best prices, books and bars as Binance sends
+ * them.
  *
- * Invariants: a message becomes as many as it tells things; numbers become decimal text of the same value; sides are the aggressor's;
- * what is not understood stays under a name of its own, to be counted; where an exchange counts contracts, quantities become base
- * currency or are refused.
+ * Invariants: a message becomes as many as it tells things; numbers become decimal text of the same value; sides are
+ * the aggressor's; what is not understood stays under a name of its own, to be counted; where an exchange counts
+ * contracts, quantities become base currency or are refused.
  * Not here: what becomes of the messages (import-messages.ts), the chain of a book (import-book.ts).
  */
 import { microsecondsOf } from "./import-instants.ts";
@@ -211,7 +212,9 @@ const coinbaseAdvanced: Venue = {
     }),
 };
 
-/** Books of Kraken are not among them: levels leave them unannounced when they fall out of the depth that was asked for. */
+/**
+ * Books of Kraken are not among them: levels leave them unannounced when they fall out of the depth that was asked for.
+ */
 const kraken: Venue = {
   is: ({ channel, data }) => typeof channel === "string" && Array.isArray(data),
   messages: ({ channel, type, data }) =>

@@ -1,8 +1,9 @@
 /**
- * Volumes of candles as whole lots. They are sums, often of binary floats, so unlike prices they may be brought down to a step.
+ * Volumes of candles as whole lots. They are sums, often of binary floats, so unlike prices they may be brought down to
+ * a step.
  *
- * Invariants: never rounded up; how many were brought down is said; a step that was found keeps every count below 10^13, which
- * leaves room for adding bars up.
+ * Invariants: never rounded up; how many were brought down is said; a step that was found keeps every count below
+ * 10^13, which leaves room for adding bars up.
  */
 import { grid } from "sluice/extension";
 import { append, growing } from "./import-columns.ts";

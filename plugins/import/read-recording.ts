@@ -1,8 +1,8 @@
 /**
  * A recording made elsewhere as a tape: websocket messages as received, or rows of bars, trades, best prices or books.
  *
- * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was left out on
- * purpose is counted in the notes.
+ * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was
+ * left out on purpose is counted in the notes.
  * Not here: the readers (import-messages.ts, table/table-reader.ts, import-terms.ts), writing it (import.ts).
  */
 import { basename } from "node:path";
@@ -34,11 +34,17 @@ import { readTable, type Table } from "./table/table-reader.ts";
 export interface RecordingOptions {
   readonly file: string;
   readonly instrument: string;
-  /** How the columns of a file of rows are arranged: a name of the table of layouts, or a description. Found from the file when left out. */
+  /**
+   * How the columns of a file of rows are arranged: a name of the table of layouts, or a description. Found from the
+   * file when left out.
+   */
   readonly layout?: string | Layout;
   /** Base currency in one contract, as decimal text, where a file counts contracts. */
   readonly contractSize?: string;
-  /** Candles: whether a row's timestamp is when its bar began or ended. Left out: as the layout says, else when it began. */
+  /**
+   * Candles: whether a row's timestamp is when its bar began or ended. Left out: as the layout says, else when it
+   * began.
+   */
   readonly timestamp?: "open" | "close";
   /** Found as the greatest common step of what was read when left out. */
   readonly tickSize?: string;
@@ -48,13 +54,19 @@ export interface RecordingOptions {
   /** How far times may fall back and still be sorted; candles never are. */
   readonly disorderMs?: number;
   /**
-   * Messages: whether rows are dated when they were received (the default) or when the exchange says that they happened. Then the
-   * fixture also says how long its messages took, for `fromFixture`.
+   * Messages: whether rows are dated when they were received (the default) or when the exchange says that they
+   * happened. Then the fixture also says how long its messages took, for `fromFixture`.
    */
   readonly axis?: "receive" | "exchange";
-  /** Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by time. */
+  /**
+   * Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by
+   * time.
+   */
   readonly terms?: readonly string[];
-  /** Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the import. */
+  /**
+   * Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the
+   * import.
+   */
   readonly onRead?: (bytes: number, rows: number) => void;
 }
 

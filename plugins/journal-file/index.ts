@@ -1,7 +1,8 @@
 /**
  * Writes every event to a file, one JSON object a line.
  *
- * Invariants: the path names a regular file: writing to a pipe or a terminal would hold up the engine while nothing reads it.
+ * Invariants: the path names a regular file: writing to a pipe or a terminal would hold up the engine while nothing
+ * reads it.
  */
 import { closeSync, mkdirSync, openSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";

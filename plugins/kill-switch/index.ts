@@ -1,7 +1,8 @@
 /**
- * Halts trading and cancels every entry when too much goes wrong: rejected orders, rejections by a rate limit, failed strategies,
- * money lost. Stops, targets and exits of what is held stay in force; with `full` they go as well. Reports that no order is left only when
- * a list read afterwards shows none. With `closePositions` it then closes every position of the account.
+ * Halts trading and cancels every entry when too much goes wrong: rejected orders, rejections by a rate limit, failed
+ * strategies, money lost. Stops, targets and exits of what is held stay in force; with `full` they go as well. Reports
+ * that no order is left only when a list read afterwards shows none. With `closePositions` it then closes every
+ * position of the account.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
 import { type BalanceRecord, compare, definePlugin, mul, type OrderRecord, type PluginContext, sub, sum } from "sluice";
@@ -38,20 +39,27 @@ export default definePlugin({
       withinMs: { type: "integer", minimum: 1000, default: 60000 },
       /** Halt when a strategy fails. */
       onFailure: { type: "boolean", default: false },
-      /** What the account may be worth less than at the start, in `currency`; balances and positions are read for it. */
+      /**
+       * What the account may be worth less than at the start, in `currency`; balances and positions are read for it.
+       */
       lossMax: money,
       /** The same, less than at its best since the start. */
       drawdownMax: money,
       currency: { type: "string", default: "USDT" },
       /** How long to look for proof that nothing is left. */
       confirmMs: { type: "integer", minimum: 1000, default: 60000 },
-      /** The users of the service to watch, where there are several; all of them when left out. What they are worth is added up. */
+      /**
+       * The users of the service to watch, where there are several; all of them when left out. What they are worth is
+       * added up.
+       */
       users: { type: "array", items: { type: "string" }, default: [] },
       /** Close every position of the account too, at the market, also those of other clients. */
       closePositions: { type: "boolean", default: false },
       /** Halt every engine that shares this one's quota (plugin `shared-quota`), on every machine. */
       everywhere: { type: "boolean", default: false },
-      /** Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed. */
+      /**
+       * Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed.
+       */
       full: { type: "boolean", default: false },
     },
   },
@@ -151,7 +159,10 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
   );
 };
 
-/** What an account is worth in one currency: its balance, other currencies at the last price, and what open positions have made. */
+/**
+ * What an account is worth in one currency: its balance, other currencies at the last price, and what open positions
+ * have made.
+ */
 const worthOf = (
   { market, options: { currency } }: Context,
   balances: readonly BalanceRecord[],

@@ -1,8 +1,10 @@
 /**
- * Log of everything that happens: one JSON object a line by pino, with levels, to standard output or a file; or as text for people.
+ * Log of everything that happens: one JSON object a line by pino, with levels, to standard output or a file; or as text
+ * for people.
  *
- * Invariants: a line has the event's own name and time; what waits to be written is bounded by `bufferBytes`, and what is lost is
- * counted and told; a file that was moved away is opened anew; what was written before the stop is in the file.
+ * Invariants: a line has the event's own name and time; what waits to be written is bounded by `bufferBytes`, and what
+ * is lost is counted and told; a file that was moved away is opened anew; what was written before the stop is in the
+ * file.
  * Not here: levels of events (log/levels.ts), writing (log/sinks.ts).
  */
 import { statSync } from "node:fs";

@@ -1,8 +1,9 @@
 /**
  * Where lines go: a file, or standard output.
  *
- * Invariants: lines keep their order; what waits never exceeds `bytesMax`, and a line that does not fit is counted as lost; writing never
- * blocks, also where the path is a pipe or a terminal that nothing reads; `end` resolves when everything was written or could not be.
+ * Invariants: lines keep their order; what waits never exceeds `bytesMax`, and a line that does not fit is counted as
+ * lost; writing never blocks, also where the path is a pipe or a terminal that nothing reads; `end` resolves when
+ * everything was written or could not be.
  */
 import { close, constants, mkdirSync, openSync, write } from "node:fs";
 import { dirname } from "node:path";
@@ -21,7 +22,9 @@ export interface Sink {
 /** Told of each problem: the code of an error, or `too slow`. */
 type OnProblem = (what: string) => void;
 
-/** A pipe or terminal that nothing reads answers EAGAIN instead of holding up the process; files do not know the flag. */
+/**
+ * A pipe or terminal that nothing reads answers EAGAIN instead of holding up the process; files do not know the flag.
+ */
 const append = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
 const newline = 0x0a;

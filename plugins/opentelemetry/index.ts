@@ -1,10 +1,11 @@
 /**
- * Traces for OpenTelemetry: a span for each request from wanted order to answer, and one for each order from plan to end, linked.
+ * Traces for OpenTelemetry: a span for each request from wanted order to answer, and one for each order from plan to
+ * end, linked.
  *
- * Invariants: spans carry the engine's times; at most `openMax` requests and orders are followed at once, the oldest is given up
- * first; no exporter of its own: spans go to the tracer provider that the program has registered, or nowhere.
- * A request is the child of the span that was active in the program when it was asked for, where a strategy has begun one; without it is the
- * root of a trace.
+ * Invariants: spans carry the engine's times; at most `openMax` requests and orders are followed at once, the oldest is
+ * given up first; no exporter of its own: spans go to the tracer provider that the program has registered, or nowhere.
+ * A request is the child of the span that was active in the program when it was asked for, where a strategy has begun
+ * one; without it is the root of a trace.
  */
 import { definePlugin, type EventMap } from "sluice";
 import type { RequestTracer, TraceHeaders } from "sluice/extension";
@@ -178,7 +179,10 @@ class Tracing implements RequestTracer {
     this.#ended = { clOrdId, span, at };
   }
 
-  /** Called before each event, and now and then: only its own fill may still follow the end of an order, and its answer the end of a request. */
+  /**
+   * Called before each event, and now and then: only its own fill may still follow the end of an order, and its answer
+   * the end of a request.
+   */
   next(at: number, event?: EventMap["event"]): void {
     if (this.#answering !== undefined && event?.type !== "action.answered") this.#drop(at);
     if (this.#ended === undefined || (event?.type === "fill" && event.clOrdId === this.#ended.clOrdId)) return;

@@ -1,8 +1,9 @@
 /**
- * Metrics for Prometheus: quota, requests, orders, money and health, on a page that is scraped or through a server of one's own.
+ * Metrics for Prometheus: quota, requests, orders, money and health, on a page that is scraped or through a server of
+ * one's own.
  *
- * Invariants: what counts is counted as it happens, everything else is read when it is scraped; the registry is its own; a page costs
- * no request; the number of series is bounded.
+ * Invariants: what counts is counted as it happens, everything else is read when it is scraped; the registry is its
+ * own; a page costs no request; the number of series is bounded.
  * Not here: names and texts of metrics (prometheus/series.ts), the text without a port (prometheus/registries.ts).
  */
 import { createServer } from "node:http";
@@ -193,7 +194,9 @@ export default definePlugin({
       host: { type: "string", default: "127.0.0.1" },
       /** 0 takes a free one. */
       port: { type: "integer", minimum: 0, maximum: 65_535, default: 9464 },
-      /** Names besides localhost under which a page of this machine is asked for, as through a proxy; without the port. */
+      /**
+       * Names besides localhost under which a page of this machine is asked for, as through a proxy; without the port.
+       */
       names: { type: "array", maxItems: 20, items: { type: "string", pattern: "^[a-z0-9.-]{1,253}$" }, default: [] },
       /** False where the text goes through a server of your own (`metricsText`). */
       serve: { type: "boolean", default: true },

@@ -1,7 +1,8 @@
 /**
  * Registries of running Prometheus plugins, for a server of one's own: `metricsText("prometheus")`.
  *
- * Invariants: a registry is here from the plugin's start to its end; of two plugins with one name in a process the later one is found.
+ * Invariants: a registry is here from the plugin's start to its end; of two plugins with one name in a process the
+ * later one is found.
  */
 
 /** The part of a registry of prom-client that is used. */
@@ -20,8 +21,8 @@ export const keepRegistry = (name: string, registry: Registry): (() => void) => 
 };
 
 /**
- * All metrics of the plugin of this name (`as` in its config) as Prometheus reads them, and their content type; undefined while no such
- * plugin runs.
+ * All metrics of the plugin of this name (`as` in its config) as Prometheus reads them, and their content type;
+ * undefined while no such plugin runs.
  */
 export const metricsText = async (
   name = "prometheus",

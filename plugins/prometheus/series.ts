@@ -1,8 +1,8 @@
 /**
  * Metrics by name, on a registry of their own, with a bound on the number of series.
  *
- * Invariants: a label takes at most `labelsMax` values; those that come later count as `other`, so that no metric grows without end;
- * a value that is no finite number is left out.
+ * Invariants: a label takes at most `labelsMax` values; those that come later count as `other`, so that no metric grows
+ * without end; a value that is no finite number is left out.
  */
 import type { RequirePackage } from "sluice/extension";
 import type { Registry } from "./registries.ts";
@@ -114,7 +114,10 @@ export class SeriesSet {
     if (Number.isFinite(seconds)) (this.#made.get(name) as Histogram).observe(this.#bounded(name, labels), seconds);
   }
 
-  /** All series of a metric as they are now; those that are not given are gone. Numbers or decimal text; of one series the sum. */
+  /**
+   * All series of a metric as they are now; those that are not given are gone. Numbers or decimal text; of one series
+   * the sum.
+   */
   replace<N extends NameOf<"gauge"> | "quota_spent_total">(
     name: N,
     rows: readonly (readonly [labels: LabelsOf<N>, value: number | string | undefined])[],

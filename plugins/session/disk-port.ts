@@ -1,8 +1,9 @@
 /**
- * The folder of an engine's journal as part of a session: what is asked of it leaves the engine, what it answers enters.
+ * The folder of an engine's journal as part of a session: what is asked of it leaves the engine, what it answers
+ * enters.
  *
- * Invariants: recording and replay share the shape of the folder, so that promises settle alike in both; bytes that are written
- * are told by size and hash, bytes that are read are kept; a replay touches no folder.
+ * Invariants: recording and replay share the shape of the folder, so that promises settle alike in both; bytes that are
+ * written are told by size and hash, bytes that are read are kept; a replay touches no folder.
  * Not here: what a journal holds (journal/write-ahead-log.ts).
  */
 import { createHash } from "node:crypto";

@@ -1,8 +1,8 @@
 /**
  * Where a replay first did something else than was recorded, and how that is told.
  *
- * Invariants: values are compared as JSON says them; every difference names the path to the field, what was recorded and what the
- * replay made of it; nothing of a divergence depends on the machine.
+ * Invariants: values are compared as JSON says them; every difference names the path to the field, what was recorded
+ * and what the replay made of it; nothing of a divergence depends on the machine.
  */
 import type { Entry, Output, Reply, SessionRecord } from "./session-records.ts";
 
@@ -43,7 +43,9 @@ const differencesMax = 20;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** Where two JSON values differ, at most a screen of it. Fields in the order of the recorded value, new ones after them. */
+/**
+ * Where two JSON values differ, at most a screen of it. Fields in the order of the recorded value, new ones after them.
+ */
 export const differences = (recorded: unknown, replayed: unknown, path = ""): readonly FieldDifference[] => {
   if (Object.is(recorded, replayed)) return [];
   const both = isObject(recorded) && isObject(replayed) && Array.isArray(recorded) === Array.isArray(replayed);

@@ -1,8 +1,8 @@
 /**
  * A recorded market as a history source: `history: fromFolder("out/perp")`.
  *
- * Invariants: nothing at or after the instant it is asked for is shown; the folder is read once, when it is first asked; what reads it is
- * loaded before the run begins, so that a backtest is answered at once.
+ * Invariants: nothing at or after the instant it is asked for is shown; the folder is read once, when it is first
+ * asked; what reads it is loaded before the run begins, so that a backtest is answered at once.
  * Not here: reading off rows (market/recorded-history.ts), the market of a session (market-fixture.ts).
  */
 import { existsSync } from "node:fs";
@@ -15,9 +15,10 @@ import type { RecordedHistory } from "sluice/extension";
 type Read = () => RecordedHistory;
 
 /**
- * The market recorded in the folder `dir`, relative to the working folder: a fixture, as `sluice import` and `sluice generate` write one, or
- * a session of `sluice record`, also one that was cut off. Bars that it does not hold are built from shorter bars or trades. Where there
- * is nothing of the kind the engine tells that when it first asks, and goes on.
+ * The market recorded in the folder `dir`, relative to the working folder: a fixture, as `sluice import` and `sluice
+ * generate` write one, or a session of `sluice record`, also one that was cut off. Bars that it does not hold are built
+ * from shorter bars or trades. Where there is nothing of the kind the engine tells that when it first asks, and goes
+ * on.
  */
 export const fromFolder = (dir: string): HistorySource => {
   let read: Read | undefined;

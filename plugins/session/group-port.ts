@@ -1,8 +1,9 @@
 /**
  * Stores of a group as part of a session: what the engine states and asks leaves it, what they answer enters.
  *
- * Invariants: the engine gets what was written and nothing else; a replay asks no store, so that no engine that runs meanwhile is
- * fenced or loses units; an answer that was shared is kept where it is read, and told by size and hash where it is left.
+ * Invariants: the engine gets what was written and nothing else; a replay asks no store, so that no engine that runs
+ * meanwhile is fenced or loses units; an answer that was shared is kept where it is read, and told by size and hash
+ * where it is left.
  * Not here: what the stores are, and what is stated (plugins/shared-quota).
  */
 import { createHash } from "node:crypto";
@@ -127,7 +128,10 @@ interface ReplayedGroup {
   readonly answer: (entry: Extract<Entry, { readonly in: "group" }>) => void;
 }
 
-/** The stores as they answered then; `isRecorded` false: a session of before they were recorded, for which they are not reached. */
+/**
+ * The stores as they answered then; `isRecorded` false: a session of before they were recorded, for which they are not
+ * reached.
+ */
 export const replayedGroup = (isRecorded: boolean, script: ReplayScript): ReplayedGroup => {
   const waiting = new Map<
     number,

@@ -1,8 +1,9 @@
 /**
  * The history source of a config as part of a session: what the engine asks of it leaves, what it answers enters.
  *
- * Invariants: the engine gets what was written and nothing else; an answer at once is a reply to the question, one that was waited for is
- * an entry of its own; a replay asks no source, so that a folder that has changed or an address that is gone does not matter.
+ * Invariants: the engine gets what was written and nothing else; an answer at once is a reply to the question, one that
+ * was waited for is an entry of its own; a replay asks no source, so that a folder that has changed or an address that
+ * is gone does not matter.
  * Not here: what a source is (market/history.ts), what it lacks (host/history-reader.ts).
  */
 

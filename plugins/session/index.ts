@@ -1,5 +1,6 @@
 /**
- * Recorded sessions: every input and output of an engine in a folder, replayed, and used as history, latency and market of backtests.
+ * Recorded sessions: every input and output of an engine in a folder, replayed, and used as history, latency and market
+ * of backtests.
  *
  * @module sluice/plugins/session
  */

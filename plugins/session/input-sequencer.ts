@@ -1,8 +1,9 @@
 /**
  * Serialises engine inputs: each is processed to quiescence, synchronously and in microtasks, before the next.
  *
- * Invariants: inputs have one order, the order in which they came; while one is processed, the clock stands still; what was canceled
- * while it waited is neither processed nor recorded; when recording fails, it is given up and the engine goes on without it.
+ * Invariants: inputs have one order, the order in which they came; while one is processed, the clock stands still; what
+ * was canceled while it waited is neither processed nor recorded; when recording fails, it is given up and the engine
+ * goes on without it.
  * Not here: what the inputs are (recorder.ts), where they are written (session-file.ts).
  */
 
@@ -61,7 +62,10 @@ export class InputSequencer {
     return this.#depth > 0;
   }
 
-  /** Processes an input at once or in its turn. `body` is asked then; undefined, as when it is not needed any more, skips it. */
+  /**
+   * Processes an input at once or in its turn. `body` is asked then; undefined, as when it is not needed any more,
+   * skips it.
+   */
   enter(body: () => EntryBody | undefined, run: () => void): void {
     const one = { body, run };
     outside(() => {
@@ -74,8 +78,8 @@ export class InputSequencer {
   }
 
   /**
-   * For what cannot wait, as it is asked for a reply: processed at once. Other code of the machine runs only when the promises of
-   * the entry before have settled, so the order is one that a replay can keep.
+   * For what cannot wait, as it is asked for a reply: processed at once. Other code of the machine runs only when the
+   * promises of the entry before have settled, so the order is one that a replay can keep.
    */
   interject(body: EntryBody, run: () => void): void {
     outside(() => {

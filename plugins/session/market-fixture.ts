@@ -1,8 +1,9 @@
 /**
  * The market data of a session as an ordinary fixture in the same folder, for backtests.
  *
- * Invariants: rows are what the engine saw, dated by the calendar; steps are those the service listed during the session; the
- * manifest comes last, so that a folder with one is whole; what cannot be kept exactly is counted in the notes.
+ * Invariants: rows are what the engine saw, dated by the calendar; steps are those the service listed during the
+ * session; the manifest comes last, so that a folder with one is whole; what cannot be kept exactly is counted in the
+ * notes.
  * Not here: the format of fixtures (market/tape/fixture.ts).
  */
 import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
@@ -35,7 +36,9 @@ import {
 import type { Session } from "./session-file.ts";
 import type { SessionRecord } from "./session-records.ts";
 
-/** Writes the fixture beside the session, or returns undefined when the session holds no market data that can be kept. */
+/**
+ * Writes the fixture beside the session, or returns undefined when the session holds no market data that can be kept.
+ */
 export const writeMarket = (session: Session): FixtureManifest | undefined => {
   const { tape, notes } = marketOf(session);
   if (tape.length === 0) return undefined;

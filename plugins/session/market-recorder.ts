@@ -1,9 +1,10 @@
 /**
  * Recorder of market data for days: streams of many instruments into segments that become fixtures one after the other.
  *
- * Invariants: a segment begins at whole multiples of its length on the calendar, and with whole books, so that each can be read alone;
- * a time in which rows may be missing is marked as a gap from the last row before it to the first row after it; segments that a process
- * left behind are sealed before anything is recorded; one process records into a folder; only what is older than asked is removed.
+ * Invariants: a segment begins at whole multiples of its length on the calendar, and with whole books, so that each can
+ * be read alone; a time in which rows may be missing is marked as a gap from the last row before it to the first row
+ * after it; segments that a process left behind are sealed before anything is recorded; one process records into a
+ * folder; only what is older than asked is removed.
  * Not here: files (segment-file.ts, segment-seal.ts), what a service streams (client/live/).
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";

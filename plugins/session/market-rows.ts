@@ -1,8 +1,8 @@
 /**
  * Market data as it is written in a session, and as an engine gets it back.
  *
- * Invariants: what a recorded engine sees is read back from what was written, so that a replay sees the same; text stays exact;
- * a book is written whole once and then as the levels that changed (a quantity of "0" removes a level).
+ * Invariants: what a recorded engine sees is read back from what was written, so that a replay sees the same; text
+ * stays exact; a book is written whole once and then as the levels that changed (a quantity of "0" removes a level).
  * Not here: fixtures (market-fixture.ts).
  */
 import type { Observable } from "rxjs";
@@ -162,7 +162,10 @@ const apply = (side: Levels, pairs: readonly LevelPair[]): void => {
 const best = (side: Levels, sign: 1 | -1): readonly BookLevel[] =>
   Object.freeze([...side].sort(([a], [b]) => sign * compare(b, a)).map(([px, qty]) => Object.freeze({ px, qty })));
 
-/** Encodes against the last book written and decodes against the last one read: one codec goes one way through one session. */
+/**
+ * Encodes against the last book written and decodes against the last one read: one codec goes one way through one
+ * session.
+ */
 const bookCodec = (instId: string): RowCodec => {
   let begun = false;
   const written = { bids: new Map<string, string>(), asks: new Map<string, string>() };

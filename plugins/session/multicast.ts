@@ -1,8 +1,9 @@
 /**
  * One stream of the service for many listeners in the engine: subscribed once, when the first of them comes.
  *
- * Invariants: recording and replay share this file, so that each listener gets the same values in the same order in both; one
- * that comes later gets the latest value where the stream keeps one; the source is released with the last listener.
+ * Invariants: recording and replay share this file, so that each listener gets the same values in the same order in
+ * both; one that comes later gets the latest value where the stream keeps one; the source is released with the last
+ * listener.
  */
 import { Observable } from "rxjs";
 import { HotStream } from "sluice/extension";

@@ -1,8 +1,9 @@
 /**
  * A recorded session as events, prices, books and what its quota was spent on.
  *
- * Invariants: read record by record, from the first; an event happened at the instant of the entry that it follows; prices and books are
- * those that the recorded engine saw, and trades those kept beside them; of a book its best levels are kept, at most ten times a second.
+ * Invariants: read record by record, from the first; an event happened at the instant of the entry that it follows;
+ * prices and books are those that the recorded engine saw, and trades those kept beside them; of a book its best levels
+ * are kept, at most ten times a second.
  * Not here: the file (session-file.ts), how it is played (`sluice ui`).
  */
 

@@ -1,7 +1,8 @@
 /**
  * `sluice record <config>`: runs the strategies of a config like `sluice run` and records the session.
  *
- * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (`runEngine`); what was recorded is finished also when stopping is abandoned or a strategy failed.
+ * Invariants: with --json stdout holds one event a line and nothing else; the engine is stopped in order (`runEngine`);
+ * what was recorded is finished also when stopping is abandoned or a strategy failed.
  * Not here: what a session is (session-records.ts), how it is recorded (recorded-engine.ts).
  */
 import type { Command } from "commander";

@@ -1,8 +1,8 @@
 /**
  * An engine whose session is written down: its service through a recorder, what is asked of it from outside in turn.
  *
- * Invariants: everything asked from outside that makes the engine act (start, stop, halt, resume, closing, listening to a stream of state)
- * is an entry; events and questions that change nothing are not.
+ * Invariants: everything asked from outside that makes the engine act (start, stop, halt, resume, closing, listening to
+ * a stream of state) is an entry; events and questions that change nothing are not.
  * Not here: what passes between engine and service (recorder.ts), the file (session-file.ts).
  */
 import { Observable, ReplaySubject, type Subscription } from "rxjs";

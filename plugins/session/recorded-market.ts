@@ -1,7 +1,8 @@
 /**
  * The market as a recorded engine sees it: each stream followed once, each question and its answer written down.
  *
- * Invariants: each stream is the same object ever after; the trades of every instrument asked about are kept besides, because a backtest without trades hardly fills anything.
+ * Invariants: each stream is the same object ever after; the trades of every instrument asked about are kept besides,
+ * because a backtest without trades hardly fills anything.
  */
 import type { Observable } from "rxjs";
 import type { Market, Trade } from "sluice";

@@ -1,8 +1,9 @@
 /**
- * A stream of the service while it is recorded: its values are entries, what it says at once to its first listener is a reply.
+ * A stream of the service while it is recorded: its values are entries, what it says at once to its first listener is a
+ * reply.
  *
- * Invariants: the engine gets each value as it was written; what still waits for its turn when the last listener leaves is
- * dropped, as it is without a recording.
+ * Invariants: the engine gets each value as it was written; what still waits for its turn when the last listener leaves
+ * is dropped, as it is without a recording.
  */
 import { type Observable, Subscription } from "rxjs";
 import type { InputSequencer } from "./input-sequencer.ts";

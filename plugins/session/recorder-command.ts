@@ -1,8 +1,8 @@
 /**
  * `sluice recorder <config>`: records public market data of a config's service for days, as fixtures of an hour each.
  *
- * Invariants: it places no order and runs no strategy or plugin of the config; Ctrl-C ends it in order, with the last fixture written; with
- * --json stdout holds one sealed segment a line and nothing else.
+ * Invariants: it places no order and runs no strategy or plugin of the config; Ctrl-C ends it in order, with the last
+ * fixture written; with --json stdout holds one sealed segment a line and nothing else.
  * Not here: what a recording is (market-recorder.ts), one engine's start and stop (`runEngine`).
  */
 import { type Command, InvalidArgumentError } from "commander";
@@ -91,7 +91,10 @@ const idle = defineStrategy({
   desired: () => NEVER,
 });
 
-/** The config's service and what concerns its connection; nothing that trades, and nothing that another process of it holds. */
+/**
+ * The config's service and what concerns its connection; nothing that trades, and nothing that another process of it
+ * holds.
+ */
 const onlyWatching = (
   { service, seed, instance, profile, quota: { layers }, plugins, freshness }: CheckedConfig,
   onBreak: (why: string) => void,

@@ -1,8 +1,8 @@
 /**
  * `sluice replay <dir> [config]`: replays a recorded session and reports the first divergence.
  *
- * Invariants: nothing reaches a service; with --json stdout holds one JSON document and nothing else; a divergence is an exit code
- * of 1.
+ * Invariants: nothing reaches a service; with --json stdout holds one JSON document and nothing else; a divergence is
+ * an exit code of 1.
  * Not here: the replay (replayer.ts), the texts (divergence.ts).
  */
 import type { Command } from "commander";

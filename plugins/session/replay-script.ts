@@ -1,8 +1,8 @@
 /**
  * A recorded session as a script: what comes next, and whether what the engine does is what it did then.
  *
- * Invariants: after the first divergence, and after the last record, nothing is compared any more and every question is answered
- * with nothing; the instant is that of the last entry taken.
+ * Invariants: after the first divergence, and after the last record, nothing is compared any more and every question is
+ * answered with nothing; the instant is that of the last entry taken.
  * Not here: handing the entries to an engine (replayer.ts), the words for a difference (divergence.ts).
  */
 import { SluiceError } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * The service as it was recorded: gives an engine what it got then and shows the script what the engine does now.
  *
- * Invariants: nothing happens by itself: time, answers and market data come with `deliver` alone; what a call got back at once then
- * it gets back at once now.
+ * Invariants: nothing happens by itself: time, answers and market data come with `deliver` alone; what a call got back
+ * at once then it gets back at once now.
  * Not here: the order of things (replay-script.ts), the loop over entries (replayer.ts).
  */
 import type { Observable } from "rxjs";

@@ -1,8 +1,9 @@
 /**
  * Hands a recorded session to an engine again and says whether it does the same.
  *
- * Invariants: between two entries every promise that can settle has settled, as when it was recorded; seed, name and profile are
- * those of the session, because they belong to what entered the engine; nothing reaches a service; the engine is always stopped.
+ * Invariants: between two entries every promise that can settle has settled, as when it was recorded; seed, name and
+ * profile are those of the session, because they belong to what entered the engine; nothing reaches a service; the
+ * engine is always stopped.
  * Not here: comparing (replay-script.ts, divergence.ts), the recorded service (replayed-service.ts).
  */
 import type { Observable, Subscription } from "rxjs";

@@ -1,8 +1,10 @@
 /**
- * Segment of a market recording while it is being written: lines of JSON, the header first, then rows and gaps as they come.
+ * Segment of a market recording while it is being written: lines of JSON, the header first, then rows and gaps as they
+ * come.
  *
- * Invariants: what was written is in the file at most a second later; a line that was cut off by a crash is left out and nothing else;
- * instants are those of the engine's clock, and the header says what the calendar said at one of them.
+ * Invariants: what was written is in the file at most a second later; a line that was cut off by a crash is left out
+ * and nothing else; instants are those of the engine's clock, and the header says what the calendar said at one of
+ * them.
  * Not here: fixtures (segment-seal.ts), what is recorded and when a segment ends (market-recorder.ts).
  */
 import { closeSync, openSync, readSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
  * Sealing of a segment: its rows become a fixture with a content hash, its gaps a line in the recording's index.
  *
- * Invariants: a segment is removed only when its fixture is whole and in the index; sealing the same segment again changes nothing.
+ * Invariants: a segment is removed only when its fixture is whole and in the index; sealing the same segment again
+ * changes nothing.
  * Not here: writing segments (segment-file.ts), the format of fixtures (market/tape/fixture.ts).
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
@@ -73,7 +74,10 @@ const addToIndex = (dir: string, sealed: SealedSegment): void => {
   if (!readIndex(dir).some(({ from }) => from === sealed.from)) appendFileSync(path, `${JSON.stringify(sealed)}\n`);
 };
 
-/** Seals the segment of `path`; undefined where it held nothing, not even its header. `endedAt`: on the engine's clock, where that is known. */
+/**
+ * Seals the segment of `path`; undefined where it held nothing, not even its header. `endedAt`: on the engine's clock,
+ * where that is known.
+ */
 export const sealSegment = (path: string, endedAt?: number): SealedSegment | undefined => {
   const segment = readSegment(path);
   if (segment === undefined) {

@@ -1,8 +1,8 @@
 /**
  * The file of a session: written line by line while the engine runs, read line by line however long it is.
  *
- * Invariants: what was flushed survives a crash; a torn last line is left out and said; any other damage is refused by line; a
- * file that was changed after it ended is said to be.
+ * Invariants: what was flushed survives a crash; a torn last line is left out and said; any other damage is refused by
+ * line; a file that was changed after it ended is said to be.
  * Not here: what a line holds (session-records.ts), the market data beside it (market-fixture.ts).
  */
 import { createHash, type Hash } from "node:crypto";

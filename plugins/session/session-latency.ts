@@ -1,11 +1,15 @@
 /**
  * Delays of a recorded session as a latency model for backtests: `latency: fromSession("out/session")`.
  *
- * Round trips are the times between a request and its answer on the engine's own clock, of every call that was answered with status
- * 200. How much of one was the way to the service is not recorded; half is assumed where nothing else is said. The market's values
- * carry no time of the service, but pushes of order records do: what each took longer than the quickest of them is known without
- * knowing how far the two clocks are apart, and the quickest is taken to have taken the way back of the quickest round trip.
- * Invariants: a session with too little to draw from is refused; pushes of services that date by the second are left out.
+ * Round trips are the times between a request and its answer on the engine's own clock, of every call that was answered
+ * with status
+ * 200. How much of one was the way to the service is not recorded; half is assumed where nothing else is said. The
+ *      market's values
+ * carry no time of the service, but pushes of order records do: what each took longer than the quickest of them is
+ * known without knowing how far the two clocks are apart, and the quickest is taken to have taken the way back of the
+ * quickest round trip.
+ * Invariants: a session with too little to draw from is refused; pushes of services that date by the second are left
+ * out.
  * Not here: drawing (backtest/latency.ts).
  */
 
@@ -26,8 +30,8 @@ export interface FromSessionOptions {
 const pushMsMax = 10_000;
 
 /**
- * Order entry, response and feed as a session recorded them; `empirical` says how they are drawn. Where fewer than 20 pushes were
- * recorded the feed takes the way back of a round trip. `dir` is the folder that `sluice record` wrote.
+ * Order entry, response and feed as a session recorded them; `empirical` says how they are drawn. Where fewer than 20
+ * pushes were recorded the feed takes the way back of a round trip. `dir` is the folder that `sluice record` wrote.
  * Throws FIXTURE_INVALID where there is no session, CONFIG_INVALID where it holds fewer than 20 answered calls.
  */
 export const fromSession = (dir: string, options: FromSessionOptions = {}): LatencyModel => {
@@ -63,7 +67,9 @@ const median = (values: readonly number[]): string =>
 
 const perMs = { ms: 1, us: 1_000 } as const;
 
-/** Delays between requests and answers, and between the dates of order records and their arrival, whatever the clocks. */
+/**
+ * Delays between requests and answers, and between the dates of order records and their arrival, whatever the clocks.
+ */
 const delaysIn = (
   session: Session,
 ): { readonly roundTripMs: readonly number[]; readonly pushLagMs: readonly number[] } => {

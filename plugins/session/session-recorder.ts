@@ -1,8 +1,9 @@
 /**
  * Recorder between an engine and its service: writes everything that passes, in one order.
  *
- * Invariants: the engine gets what was written and nothing else: an answer's other headers, and whatever JSON cannot say, do not
- * reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a call of the engine gets back at once.
+ * Invariants: the engine gets what was written and nothing else: an answer's other headers, and whatever JSON cannot
+ * say, do not reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a call of
+ * the engine gets back at once.
  * Not here: calls of the engine from outside (recorded-engine.ts), files (session-file.ts).
  */
 import type { Observable } from "rxjs";
@@ -28,7 +29,9 @@ export interface SessionSink extends RecordWriter {
 }
 
 export interface RecorderOptions {
-  /** Takes out what must not be kept, such as a key that an answer repeats; the engine gets the text without it, too. */
+  /**
+   * Takes out what must not be kept, such as a key that an answer repeats; the engine gets the text without it, too.
+   */
   readonly redact?: (text: string) => string;
 }
 
@@ -67,7 +70,10 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
   return { kind: spec.kind, ...(spec.baseUrl !== undefined && { baseUrl: spec.baseUrl }), open, turns: () => turns };
 };
 
-/** What the service asks of the engine, or tells it, is an entry like any other; before there are turns nothing can be asked. */
+/**
+ * What the service asks of the engine, or tells it, is an entry like any other; before there are turns nothing can be
+ * asked.
+ */
 const watchedEnv = (env: ServiceEnv, turnsOf: () => InputSequencer | undefined): ServiceEnv => ({
   ...env,
   onError: (error) => {

@@ -1,10 +1,13 @@
 /**
- * The lines of a recorded session: what entered the engine, what left it, and what the service replied in the course of a call.
+ * The lines of a recorded session: what entered the engine, what left it, and what the service replied in the course of
+ * a call.
  *
- * A session is `session.ndjson`: a header line, then one record a line, then one line that ends it. `in` is an entry: everything
- * the engine does until the next one happens at its instant. `out` is what the engine did. `re` is what a call of the engine got
- * back before it returned, `tape` market data that only backtests need. Requests, timers and listeners are numbered in the order in which the engine made them.
- * Invariants: a file of another version is refused by its first line; no record holds a key, a signature or a request header.
+ * A session is `session.ndjson`: a header line, then one record a line, then one line that ends it. `in` is an entry:
+ * everything the engine does until the next one happens at its instant. `out` is what the engine did. `re` is what a
+ * call of the engine got back before it returned, `tape` market data that only backtests need. Requests, timers and
+ * listeners are numbered in the order in which the engine made them.
+ * Invariants: a file of another version is refused by its first line; no record holds a key, a signature or a request
+ * header.
  * Not here: files (session-file.ts), rows of market data (market-rows.ts).
  */
 
@@ -146,7 +149,10 @@ export type EntryBody =
 /** `now` is the engine's clock; `wall` the calendar where it differs. */
 export type Entry = EntryBody & { readonly now: number; readonly wall?: number };
 
-/** What the engine asks of its journal's folder. `target` is the name of a file, or the number of the question that opened one. */
+/**
+ * What the engine asks of its journal's folder. `target` is the name of a file, or the number of the question that
+ * opened one.
+ */
 export interface DiskQuestion {
   readonly op:
     | "list"

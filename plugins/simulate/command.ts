@@ -1,8 +1,9 @@
 /**
- * `sluice simulate <config>`: fault simulation of a config's strategies: many scenarios with faults of service, network and disk.
+ * `sluice simulate <config>`: fault simulation of a config's strategies: many scenarios with faults of service, network
+ * and disk.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; a scenario that violates an invariant fails the
- * command, which names its seed and its shortest list of faults; a seed gives the same scenario in every process.
+ * Invariants: with --json stdout holds one JSON document and nothing else; a scenario that violates an invariant fails
+ * the command, which names its seed and its shortest list of faults; a seed gives the same scenario in every process.
  * Not here: the scenarios (scenario.ts).
  */
 

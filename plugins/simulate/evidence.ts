@@ -1,9 +1,10 @@
 /**
  * Evidence a process has about its placements, read from the answers themselves and not by the engine's own reader.
  *
- * Invariants: only an answer that was delivered to this process counts; an error, a limit, a body that is not the service's or a
- * code that is not one of its rejections is never evidence; a negative answer counts only long enough after the placement left, or
- * after the process knew that it had arrived; what an earlier process may have sent left just before this one began.
+ * Invariants: only an answer that was delivered to this process counts; an error, a limit, a body that is not the
+ * service's or a code that is not one of its rejections is never evidence; a negative answer counts only long enough
+ * after the placement left, or after the process knew that it had arrived; what an earlier process may have sent left
+ * just before this one began.
  */
 import type { Contract } from "sluice/dialect";
 import type { WireRequest, WireResponse } from "sluice/extension";

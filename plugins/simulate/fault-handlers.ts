@@ -1,7 +1,8 @@
 /**
  * Fault handlers: what each fault does to the environment or to the process at its instant.
  *
- * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of their own.
+ * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of
+ * their own.
  */
 import { mul, toStep } from "sluice";
 import type { VenueResponse } from "sluice/backtest";

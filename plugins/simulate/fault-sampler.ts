@@ -1,8 +1,9 @@
 /**
- * The faults of a seed: each seed switches on some kinds only and draws a rate for each, so that no mixture is left out for ever.
+ * The faults of a seed: each seed switches on some kinds only and draws a rate for each, so that no mixture is left out
+ * for ever.
  *
- * Invariants: the same seed and length give the same list; every kind draws from a chance of its own; instants and sizes are
- * whole numbers.
+ * Invariants: the same seed and length give the same list; every kind draws from a chance of its own; instants and
+ * sizes are whole numbers.
  */
 
 import type { Random } from "sluice";

@@ -1,9 +1,10 @@
 /**
  * Fault table of the simulation, one row a kind: how often, how large, how long, and its description.
  *
- * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a scenario that can be repeated;
- * nothing here acts.
- * Not here: which faults a seed has (fault-sampler.ts), what they do (network.ts, fault-handlers.ts, simulated-process.ts, faulty-disk.ts, distorted-tape.ts).
+ * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a scenario that can be
+ * repeated; nothing here acts.
+ * Not here: which faults a seed has (fault-sampler.ts), what they do (network.ts, fault-handlers.ts,
+ * simulated-process.ts, faulty-disk.ts, distorted-tape.ts).
  */
 import { quirkWordsOf } from "./limit-quirk.ts";
 

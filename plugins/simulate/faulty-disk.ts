@@ -1,8 +1,8 @@
 /**
  * Disk that fails, is slow and forgets: what was not flushed may be lost, kept or torn when the process dies.
  *
- * Invariants: durable bytes never shrink by a crash; a file appears whole or not at all; which orders' records are durable is
- * known at every instant; a crashed process's handle does nothing any more, and what it waited for fails.
+ * Invariants: durable bytes never shrink by a crash; a file appears whole or not at all; which orders' records are
+ * durable is known at every instant; a crashed process's handle does nothing any more, and what it waited for fails.
  */
 
 import type { Random } from "sluice";
@@ -57,7 +57,10 @@ export class SimulatedDisk {
     return this.#durable;
   }
 
-  /** The journal says that trading was halted. What was written and not flushed is there for the next process, unless a crash takes it. */
+  /**
+   * The journal says that trading was halted. What was written and not flushed is there for the next process, unless a
+   * crash takes it.
+   */
   get halted(): boolean {
     const { bytes, length } = [...this.#files.values()].at(-1) ?? fileOf(new Uint8Array());
     return [...bytes.toString("utf8", 0, length).matchAll(modeRecord)].at(-1)?.[1] === "halted";

@@ -1,9 +1,10 @@
 /**
- * What must hold when nothing has gone wrong for a while: the engine's picture is the service's, and what is wanted is there.
+ * What must hold when nothing has gone wrong for a while: the engine's picture is the service's, and what is wanted is
+ * there.
  *
- * Invariants: looks at what the engine tells strategies and at the service's own records; reads once more, as any client could. The
- * market may still move orders, as where an instrument is listed again after quiet began: a difference counts where a second look,
- * after all that was on its way has arrived, finds the same one.
+ * Invariants: looks at what the engine tells strategies and at the service's own records; reads once more, as any
+ * client could. The market may still move orders, as where an instrument is listed again after quiet began: a
+ * difference counts where a second look, after all that was on its way has arrived, finds the same one.
  */
 import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { abs, add, compare, type OrderRecord, sub, type WantedOrder } from "sluice";
@@ -78,7 +79,10 @@ const differing = (mine: readonly OrderRecord[], real: readonly OrderRecord[]): 
   return all.filter((ordId) => all.indexOf(ordId) === all.lastIndexOf(ordId));
 };
 
-/** Wanted orders that are neither there nor settled, and orders that are not wanted. A strategy that has not emitted yet wants nothing in particular. */
+/**
+ * Wanted orders that are neither there nor settled, and orders that are not wanted. A strategy that has not emitted yet
+ * wants nothing in particular.
+ */
 const compareWanted = (environment: Environment, process: SimulatedProcess): readonly Finding[] => {
   const { oracle } = environment;
   const findings: Finding[] = [];

@@ -1,8 +1,8 @@
 /**
  * What strategies hold after quiet: by the engine, by the fills of their orders at the service, and by the account.
  *
- * Invariants: asked only where strategies protect positions and no journal was lost; the account's positions are compared where
- * nothing but our orders was executed.
+ * Invariants: asked only where strategies protect positions and no journal was lost; the account's positions are
+ * compared where nothing but our orders was executed.
  */
 import { add } from "sluice";
 import type { Environment } from "./environment.ts";

@@ -1,9 +1,10 @@
 /**
  * Limit quirk: one way in which a simulated service's rate limits, stamps or counts differ from their description.
  *
- * Invariants: a scenario has at most one, for its whole length; what an engine is told stays what it decides by, so that a quirk never
- * changes orders by itself.
- * Not here: single lost, late and doubled requests (network.ts), steps of the calendar (fault-handlers.ts), other clients.
+ * Invariants: a scenario has at most one, for its whole length; what an engine is told stays what it decides by, so
+ * that a quirk never changes orders by itself.
+ * Not here: single lost, late and doubled requests (network.ts), steps of the calendar (fault-handlers.ts), other
+ * clients.
  */
 
 import type { Random } from "sluice";

@@ -1,9 +1,9 @@
 /**
  * Network between a simulated process and the service, with the faults of requests and answers.
  *
- * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process that
- * asked; a fault meets one request and is used up, but an outage, which meets all it is
- * about until it ends; after `timeoutMs` on the sender's clock an answer is too late.
+ * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process
+ * that asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after
+ * `timeoutMs` on the sender's clock an answer is too late.
  * Not here: pushes (pushes.ts), what the faults are (fault.ts).
  */
 

@@ -1,9 +1,10 @@
 /**
  * Compares what the engine says and does with what is true at the service, after every event.
  *
- * Invariants: it looks at the venue's own records, the requests and answers as they pass, the disk, and the engine's journal,
- * and never into the engine; it changes nothing.
- * Not here: the state after quiet (final-checks.ts), quota (quota-invariants.ts), slots that hold two orders (surplus-check.ts), what the invariants are called (invariants.ts).
+ * Invariants: it looks at the venue's own records, the requests and answers as they pass, the disk, and the engine's
+ * journal, and never into the engine; it changes nothing.
+ * Not here: the state after quiet (final-checks.ts), quota (quota-invariants.ts), slots that hold two orders
+ * (surplus-check.ts), what the invariants are called (invariants.ts).
  */
 import { compare, type Event, type OrderRecord } from "sluice";
 import type { CancelBody, Contract, PlaceBody } from "sluice/dialect";
@@ -56,7 +57,10 @@ interface OracleOptions {
   readonly fail: (invariant: Invariant, text: string) => void;
 }
 
-/** Ids are numbered by half seconds of the calendar, and may run ahead of it for a while: in a burst, or when it is set back. */
+/**
+ * Ids are numbered by half seconds of the calendar, and may run ahead of it for a while: in a burst, or when it is set
+ * back.
+ */
 const numberMs = 500;
 const aheadMax = 20_000;
 /** Phases of an order that the process knows to have reached the service. */
@@ -142,7 +146,10 @@ export class Oracle {
     return this.#options.forgetful && record.state === "canceled" && compare(filled(record), "0") === 0;
   }
 
-  /** The journal is gone, the service has forgotten, and the calendar had not passed the id's number: its use cannot be known. */
+  /**
+   * The journal is gone, the service has forgotten, and the calendar had not passed the id's number: its use cannot be
+   * known.
+   */
   #isForgotten({ bornNumber }: Watched, record: OrderRecord): boolean {
     const { ids, amnesia } = this.#options;
     const ahead = ((ids.read(record.clOrdId)?.generation ?? 0) - bornNumber + generations) % generations;
@@ -231,7 +238,10 @@ export class Oracle {
     process.evidence.sent(clOrdId, now());
   }
 
-  /** It is the engine's own exit, which goes without the flag where other strategies hold the opposite. Its size is checked elsewhere. */
+  /**
+   * It is the engine's own exit, which goes without the flag where other strategies hold the opposite. Its size is
+   * checked elsewhere.
+   */
   #closesProtected(clOrdId: string): boolean {
     return /\.exit\d*(\.late)?$/.test(this.#names.get(clOrdId) ?? "");
   }

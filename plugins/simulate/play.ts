@@ -1,9 +1,9 @@
 /**
  * Event loop of a scenario: turns the clock, timers, rows of the market and their deliveries to the process that runs.
  *
- * Invariants: what is due first happens first, and within one instant rows, bars and deliveries come before timers, as in a backtest
- * (backtest/player.ts); promises settle before the next step; a process that stands still or is gone misses what the market does
- * meanwhile.
+ * Invariants: what is due first happens first, and within one instant rows, bars and deliveries come before timers, as
+ * in a backtest (backtest/player.ts); promises settle before the next step; a process that stands still or is gone
+ * misses what the market does meanwhile.
  */
 
 import type { LatencyModel } from "sluice/backtest";

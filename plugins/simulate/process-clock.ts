@@ -1,9 +1,9 @@
 /**
  * Clock of one simulated process: it can stand still, sleep, see its calendar step, and die.
  *
- * Invariants: the steady scale never falls; while the process stands still nothing of it runs, and what became due runs in order
- * when it goes on; while the machine sleeps the steady scale stands still too and the calendar goes on; nothing of a dead
- * process ever runs; how many timers are set is known, so that none can be left behind unseen.
+ * Invariants: the steady scale never falls; while the process stands still nothing of it runs, and what became due runs
+ * in order when it goes on; while the machine sleeps the steady scale stands still too and the calendar goes on;
+ * nothing of a dead process ever runs; how many timers are set is known, so that none can be left behind unseen.
  */
 import type { Clock, Timer, VirtualClock } from "sluice/extension";
 

@@ -1,8 +1,8 @@
 /**
  * Process supervisor of the simulation: restarts the engine after a crash or a failed stop.
  *
- * Invariants: at most one process at a time; the next begins when the last has released everything; requests a dead process had
- * sent still arrive.
+ * Invariants: at most one process at a time; the next begins when the last has released everything; requests a dead
+ * process had sent still arrive.
  */
 
 import type { Event } from "sluice";

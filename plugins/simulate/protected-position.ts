@@ -1,9 +1,9 @@
 /**
- * Protected position as the simulation works it out: what a strategy's orders executed at the service, which part of it is protected,
- * and at which price that has to be closed.
+ * Protected position as the simulation works it out: what a strategy's orders executed at the service, which part of it
+ * is protected, and at which price that has to be closed.
  *
- * Invariants: shares no code with the engine's protections; plain numbers, rounded to what no lot is smaller than; a level counts as
- * reached when the price is a tick beyond it, so that the two may round differently.
+ * Invariants: shares no code with the engine's protections; plain numbers, rounded to what no lot is smaller than; a
+ * level counts as reached when the price is a tick beyond it, so that the two may round differently.
  * Not here: when an engine has to act on it (protection-oracle.ts).
  */
 import type { Side, WantedOrder } from "sluice";
@@ -150,7 +150,9 @@ export class Book {
     } else if (Math.sign(this.net) !== Math.sign(before)) this.#avgPx = px;
   }
 
-  /** Orders' protections cover at most what is held, the newest first; the one of the whole position covers the rest. */
+  /**
+   * Orders' protections cover at most what is held, the newest first; the one of the whole position covers the rest.
+   */
   fit(): void {
     const closing: Side = this.net > 0 ? "sell" : "buy";
     let left = Math.abs(this.net);

@@ -1,8 +1,9 @@
 /**
  * Compares what protective orders do with what the fills at the service and the prices an engine saw ask of them.
  *
- * Invariants: it looks at what strategies want, at the service's fills and at the prices delivered to the process, and not at the
- * engine's protections; time counts against the engine only while it could have acted; what a lost journal knew is asked of nobody.
+ * Invariants: it looks at what strategies want, at the service's fills and at the prices delivered to the process, and
+ * not at the engine's protections; time counts against the engine only while it could have acted; what a lost journal
+ * knew is asked of nobody.
  * Not here: arithmetic (protected-position.ts), what is compared after quiet (holdings-check.ts).
  */
 import type { Subscription } from "rxjs";
@@ -55,13 +56,17 @@ const lookMs = 250;
 /** Where nothing fails: a cancel's way there and back, the stop's way there, and two looks. */
 const calmMsMax = 750;
 /**
- * How long a stop may be due while nothing keeps the engine from sending it: an exit waits up to 5 s for cancels of its side, a fill
- * may be learned of by reading when pushes are lost, and what is limited waits for the next minute, which is not counted here.
+ * How long a stop may be due while nothing keeps the engine from sending it: an exit waits up to 5 s for cancels of its
+ * side, a fill may be learned of by reading when pushes are lost, and what is limited waits for the next minute, which
+ * is not counted here.
  */
 const firstMsMax = 20_000;
 /** After an attempt that executed nothing: the longest pause between two, and as long as a first one may take. */
 const nextMsMax = 60_000 + firstMsMax;
-/** For so long after it was limited a request that closes may wait for its minute, and after a refusal for the list of instruments. */
+/**
+ * For so long after it was limited a request that closes may wait for its minute, and after a refusal for the list of
+ * instruments.
+ */
 const minuteMs = 61_000;
 /** A record of a protection is on disk after so long, unless the disk fails. */
 const recordedMs = 6_000;
@@ -82,7 +87,9 @@ export class ProtectionOracle {
   readonly #books = new Map<string, Book>();
   readonly #quotes = new Map<string, Quote>();
   readonly #watching = new Map<string, Subscription>();
-  /** Orders whose fills the process does not know yet, by the service's id: strategy and instrument, and executed size. */
+  /**
+   * Orders whose fills the process does not know yet, by the service's id: strategy and instrument, and executed size.
+   */
   readonly #unknownFills = new Map<string, { readonly book: string; readonly filled: number }>();
   /** Closing orders that are over at the service. */
   readonly #ended = new Set<string>();

@@ -1,21 +1,21 @@
 /**
  * Invariants of the quota: which client caused a refusal by a limit, and whether cancels stay affordable.
  *
- * Invariants: judged by the service's own windows at the instant of arrival; what other clients did in a window excuses that
- * window and no other.
+ * Invariants: judged by the service's own windows at the instant of arrival; what other clients did in a window excuses
+ * that window and no other.
  */
 import { type Contract, limitedStatus } from "sluice/dialect";
 import { defaultReserve, limitHeaders, type WireRequest, type WireResponse } from "sluice/extension";
 import type { Invariant } from "./invariants.ts";
 
 /**
- * After a rejection by a minute's limit an engine may send this many more requests in that minute: one after two seconds, and where that
- * is rejected as well, looks for the minute's end, each after about twice as long.
+ * After a rejection by a minute's limit an engine may send this many more requests in that minute: one after two
+ * seconds, and where that is rejected as well, looks for the minute's end, each after about twice as long.
  */
 const intoShutMax = 4;
 /**
- * Where limits differ from their description, each process finds out by refusals: so many in so long, what one key can send before its
- * answers are read, twice, are none of its fault.
+ * Where limits differ from their description, each process finds out by refusals: so many in so long, what one key can
+ * send before its answers are read, twice, are none of its fault.
  */
 const foundOut = { refusals: 24, withinMs: 600_000 };
 /** So near to a window's end the reserve may have been lent, and the windows cannot be told apart. */
@@ -33,7 +33,9 @@ export class QuotaInvariants {
   #shutMinute = Number.NEGATIVE_INFINITY;
   #intoShut = 0;
 
-  /** `isQuirky`: the service's limits differ from their description in some way, which a client finds out by refusals. */
+  /**
+   * `isQuirky`: the service's limits differ from their description in some way, which a client finds out by refusals.
+   */
   constructor(
     { layers }: Contract,
     serviceNow: () => number,

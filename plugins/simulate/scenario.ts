@@ -1,8 +1,8 @@
 /**
  * Runs one scenario: a config, a seed, a list of faults, from the first process to the last timer.
  *
- * Invariants: the same scenario gives the same events on every machine; it ends at the first violation; nothing is left behind in
- * this process.
+ * Invariants: the same scenario gives the same events on every machine; it ends at the first violation; nothing is left
+ * behind in this process.
  */
 import { createHash } from "node:crypto";
 import { type BacktestSpec, lognormal, type Tape } from "sluice/backtest";

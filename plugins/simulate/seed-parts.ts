@@ -1,8 +1,9 @@
 /**
- * Parts of a simulation that run apart, such as one on each machine: a range of seeds each, kept in a file, and put together.
+ * Parts of a simulation that run apart, such as one on each machine: a range of seeds each, kept in a file, and put
+ * together.
  *
- * Invariants: every seed belongs to one part; files are put together only where all are of the simulation that is asked for
- * (config, recording, seeds, minutes, version) and none is missing; a file is written whole or not at all.
+ * Invariants: every seed belongs to one part; files are put together only where all are of the simulation that is asked
+ * for (config, recording, seeds, minutes, version) and none is missing; a file is written whole or not at all.
  * Not here: several processes of one machine (simulate-config.ts).
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -39,7 +39,10 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly first?: number;
   /** Processes to use, default 1. */
   readonly jobs?: number;
-  /** Run this part of the seeds alone, to be merged with the others; needs `out`. `{ index: 1, of: 4 }` is the first of four. */
+  /**
+   * Run this part of the seeds alone, to be merged with the others; needs `out`. `{ index: 1, of: 4 }` is the first of
+   * four.
+   */
   readonly part?: SweepPart;
   /** File to keep the part in. */
   readonly out?: string;
@@ -51,7 +54,10 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly onNotice?: (text: string) => void;
   /** With `workers`: ends it early with `STOPPED`; what was played is kept there. */
   readonly signal?: AbortSignal;
-  /** Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is done. */
+  /**
+   * Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is
+   * done.
+   */
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
 
@@ -102,8 +108,8 @@ const traceRules: OptionRules = {
 };
 
 /**
- * Runs the strategies of the config in this file on a service, a network and a disk that fail, many times over. The summary is what
- * `sluice simulate --json` prints; violated invariants are its `failures`, and no error.
+ * Runs the strategies of the config in this file on a service, a network and a disk that fail, many times over. The
+ * summary is what `sluice simulate --json` prints; violated invariants are its `failures`, and no error.
  */
 export const simulate = async (path: string, options: SimulateOptions = {}): Promise<Summary> => {
   checkOptions("simulate", rules, options);
@@ -193,7 +199,9 @@ export const traceScenario = async (path: string, seed: number, options: TraceOp
   };
 };
 
-/** Plays the whole scenario of one seed with the config's plugins, and gives the invariant that it violates, if it does. */
+/**
+ * Plays the whole scenario of one seed with the config's plugins, and gives the invariant that it violates, if it does.
+ */
 export const playScenario = async (
   config: unknown,
   seed: number,

@@ -1,5 +1,6 @@
 /**
- * The market of a seed: another part of the config's recording each time, or a made one for the products its strategies name.
+ * The market of a seed: another part of the config's recording each time, or a made one for the products its strategies
+ * name.
  *
  * Invariants: the same config, seed and length give the same tape.
  */

@@ -1,8 +1,8 @@
 /**
  * Simulated process: an engine with its clock, its connection, its view of the market and its handle on the disk.
  *
- * Invariants: the engine is the real one and gets nothing but ports; its events after its death do not count; a process that
- * is to die at a certain moment dies there.
+ * Invariants: the engine is the real one and gets nothing but ports; its events after its death do not count; a process
+ * that is to die at a certain moment dies there.
  */
 import { tap } from "rxjs";
 import {

@@ -1,8 +1,9 @@
 /**
- * Simulation: many scenarios of one config, each with a seed and faults of its own; one that fails is shortened to the fewest faults.
+ * Simulation: many scenarios of one config, each with a seed and faults of its own; one that fails is shortened to the
+ * fewest faults.
  *
- * Invariants: a seed gives the same scenario however many run beside it; strategies and options are the config's own, the service is
- * the embedded one; plugins take part only when asked, as they may write files.
+ * Invariants: a seed gives the same scenario however many run beside it; strategies and options are the config's own,
+ * the service is the embedded one; plugins take part only when asked, as they may write files.
  */
 
 import { SluiceError } from "sluice";
@@ -171,7 +172,9 @@ export interface TraceListeners {
 const shorteningText = (seed: number, drawn: number): string =>
   `Seed ${seed} fails with ${drawn} faults. Looking for the fewest that are enough: up to ${shrinkTries} runs of the scenario.`;
 
-/** One seed played line by line, with the shortest list of faults where it fails; gives the violation, if there is one. */
+/**
+ * One seed played line by line, with the shortest list of faults where it fails; gives the violation, if there is one.
+ */
 export const traceSeed = async (
   input: unknown,
   seed: number,

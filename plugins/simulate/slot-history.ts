@@ -1,9 +1,9 @@
 /**
- * History of slots by the engine's events: a wanted order that was filled, refused or canceled is settled, also by an order of a previous
- * run that ended before this one began.
+ * History of slots by the engine's events: a wanted order that was filled, refused or canceled is settled, also by an
+ * order of a previous run that ended before this one began.
  *
- * Invariants: wanted orders are told apart by their mark; an order that was cut short by the engine or proved never to have been
- * there settles nothing.
+ * Invariants: wanted orders are told apart by their mark; an order that was cut short by the engine or proved never to
+ * have been there settles nothing.
  */
 import type { Event, WantedOrder } from "sluice";
 import { type ClientOrderIds, wantedMark } from "sluice/extension";
@@ -19,7 +19,10 @@ export class SlotHistory {
   /** Of orders that are not over: the mark they were sent for, and their phase. */
   readonly #open = new Map<string, { readonly mark: string | undefined; readonly phase: string }>();
 
-  /** Slots, by their part of the client's ids, whose orders of a previous run ended: what is wanted there first is settled. */
+  /**
+   * Slots, by their part of the client's ids, whose orders of a previous run ended: what is wanted there first is
+   * settled.
+   */
   readonly #ended = new Set<string>();
   readonly #ids: Pick<ClientOrderIds, "read" | "slotHash">;
   #compared: readonly (readonly WantedOrder[])[] = [];

@@ -1,8 +1,9 @@
 /**
  * Surplus check: an order more than its slot can hold, which a lost journal let come about, has to be canceled.
  *
- * Invariants: judged by one process's events alone; only what this process itself calls resting counts; a process that has asked for
- * one of the two to be canceled has done what it can; one that goes on placing orders had the means to ask.
+ * Invariants: judged by one process's events alone; only what this process itself calls resting counts; a process that
+ * has asked for one of the two to be canceled has done what it can; one that goes on placing orders had the means to
+ * ask.
  */
 import { type EventOf, instTypeOf } from "sluice/extension";
 
@@ -21,7 +22,8 @@ export class SurplusCheck {
 
   /** What is wrong now, in words. */
   note({ strategy, slot, instId, clOrdId, phase }: Change): string | undefined {
-    // An order without a slot crowds none; the service describes no way to cancel spot orders; a numbered name is used again.
+    // An order without a slot crowds none; the service describes no way to cancel spot orders; a numbered name is used
+    // again.
     if (slot === "" || slot.startsWith("#") || instTypeOf(instId) === "SPOT") return undefined;
     const name = `${strategy} ${slot}`;
     const orders = this.#slots.get(name) ?? new Set<string>();

@@ -1,9 +1,9 @@
 /**
  * Store: orders, fills, equity and events in a file of SQLite, for questions and reports later.
  *
- * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most `queueMax` entries wait, and
- * what does not fit, or cannot be written for long, is counted and told; a batch is written whole or not at all; what
- * waits at the stop is written then.
+ * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most
+ * `queueMax` entries wait, and what does not fit, or cannot be written for long, is counted and told; a batch is
+ * written whole or not at all; what waits at the stop is written then.
  * Not here: what waits (queue.ts), tables and a fill that is told twice (run-store.ts), the report (stored-run.ts).
  *
  * @module sluice/plugins/sqlite
@@ -98,7 +98,10 @@ const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" 
   };
 };
 
-/** Says where stored fills do not add up to what a strategy holds: those between the last write and the end of a run are not stored. */
+/**
+ * Says where stored fills do not add up to what a strategy holds: those between the last write and the end of a run are
+ * not stored.
+ */
 const compareHoldings = (
   { strategies }: Pick<PluginContext<Options>, "strategies">,
   store: RunStore,

@@ -1,7 +1,8 @@
 /**
  * Queue of entries between what happens and the file they are written to.
  *
- * Invariants: at most `queueMax` entries wait; what does not fit is counted and told; what could not be written waits on.
+ * Invariants: at most `queueMax` entries wait; what does not fit is counted and told; what could not be written waits
+ * on.
  */
 import type { Entry, RunStore } from "./run-store.ts";
 

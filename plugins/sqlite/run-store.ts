@@ -1,8 +1,8 @@
 /**
  * Database of runs: orders, fills, equity and events of an engine, written in batches and read for a report.
  *
- * Invariants: a batch is one transaction; a fill is stored once, whatever is told again after a restart: of an order that a later run
- * meets again only what is missing is added; decimals are text and exact.
+ * Invariants: a batch is one transaction; a fill is stored once, whatever is told again after a restart: of an order
+ * that a later run meets again only what is missing is added; decimals are text and exact.
  * Not here: the tables (store-schema.ts), what follows from the rows (stored-run.ts).
  */
 import { add, compare, div, type Event, isPositive, mul, type OrderUpdate, SluiceError, sub, sum } from "sluice";
@@ -20,12 +20,17 @@ export type Entry =
 
 const places = 12;
 
-/** A file of SQLite that one run of an engine is written to. Its methods block: they are for between orders, in batches. */
+/**
+ * A file of SQLite that one run of an engine is written to. Its methods block: they are for between orders, in batches.
+ */
 export class RunStore {
   readonly #database: Sqlite;
   readonly #run: number;
 
-  /** Opens or makes a file, brings it to the present version and begins a run. CONFIG_INVALID with the reason where it cannot. */
+  /**
+   * Opens or makes a file, brings it to the present version and begins a run. CONFIG_INVALID with the reason where it
+   * cannot.
+   */
   constructor(path: string, { name, startedAt }: { readonly name: string; readonly startedAt: number }) {
     this.#database = opened(path, {});
     migrate(this.#database, path);

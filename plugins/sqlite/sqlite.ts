@@ -1,7 +1,9 @@
 /**
- * SQLite as the platform offers it: Node's own module where there is one, else the package better-sqlite3, behind one small face.
+ * SQLite as the platform offers it: Node's own module where there is one, else the package better-sqlite3, behind one
+ * small face.
  *
- * Invariants: a file that is made is its owner's alone, and so are those that SQLite puts beside it; values are text and whole numbers; a statement is prepared once; a transaction is taken back as a whole when it fails.
+ * Invariants: a file that is made is its owner's alone, and so are those that SQLite puts beside it; values are text
+ * and whole numbers; a statement is prepared once; a transaction is taken back as a whole when it fails.
  */
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";

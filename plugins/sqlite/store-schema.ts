@@ -1,8 +1,8 @@
 /**
  * Tables of a database of runs, and the steps from each version of them to the next.
  *
- * Invariants: a step is never changed once it was released; each is one transaction, so a file has one version or the next; a file of a
- * later version is refused, never changed.
+ * Invariants: a step is never changed once it was released; each is one transaction, so a file has one version or the
+ * next; a file of a later version is refused, never changed.
  */
 import { SluiceError } from "sluice";
 import type { Sqlite } from "./sqlite.ts";

@@ -1,7 +1,8 @@
 /**
  * Options that sweeps and simulations share: a part of the runs, and the queue of the workers.
  *
- * Invariants: a text that names neither is wrong usage, and the message says what to write; passwords of an address are never shown.
+ * Invariants: a text that names neither is wrong usage, and the message says what to write; passwords of an address are
+ * never shown.
  */
 import { InvalidArgumentError } from "commander";
 import { messageOf } from "sluice/extension";
@@ -17,7 +18,10 @@ export const partOf = (text: string): SweepPart => {
   }
 };
 
-/** Address of the queue of workers, in Redis or PostgreSQL: what `--workers` and `--queue` take. Throws USAGE where it is none. */
+/**
+ * Address of the queue of workers, in Redis or PostgreSQL: what `--workers` and `--queue` take. Throws USAGE where it
+ * is none.
+ */
 export const queueAddress = (address: string): string =>
   givenAddress(address, {
     what: "a queue",

@@ -1,8 +1,8 @@
 /**
  * Walk-forward windows: where options are chosen, and where what was chosen has to prove itself.
  *
- * Invariants: a test begins where its training ends and never overlaps it; tests follow one another without gaps up to the end;
- * every training and every test is as long as the others, to the millisecond.
+ * Invariants: a test begins where its training ends and never overlaps it; tests follow one another without gaps up to
+ * the end; every training and every test is as long as the others, to the millisecond.
  * Not here: which rows belong to a window (cutTape of `sluice/extension`).
  */
 import { SluiceError } from "sluice";
@@ -14,8 +14,8 @@ export interface Fold {
 }
 
 /**
- * `count` folds over the time from `startAt` to `endAt`, the share `train` of each being its training. Each fold begins one test
- * later than the one before it.
+ * `count` folds over the time from `startAt` to `endAt`, the share `train` of each being its training. Each fold begins
+ * one test later than the one before it.
  */
 export const foldsOf = (startAt: number, endAt: number, count: number, train: number): readonly Fold[] => {
   if (!(count >= 1 && train > 0 && train < 1))

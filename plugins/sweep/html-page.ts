@@ -1,9 +1,12 @@
 /**
- * HTML page of a sweep: what was out of sample first, pictures of options against results, and a table of all runs to sort.
+ * HTML page of a sweep: what was out of sample first, pictures of options against results, and a table of all runs to
+ * sort.
  *
- * Invariants: the file needs nothing else and no network; without its few lines of script only the sorting is missing; foreign text is
- * escaped; where more options vary than a heat map has edges, a cell is the median over them and the page says so.
- * Not here: the scores (sweep-report.ts), their reading in words (summary.ts), pictures (page-plots.ts), markup and style (report/).
+ * Invariants: the file needs nothing else and no network; without its few lines of script only the sorting is missing;
+ * foreign text is escaped; where more options vary than a heat map has edges, a cell is the median over them and the
+ * page says so.
+ * Not here: the scores (sweep-report.ts), their reading in words (summary.ts), pictures (page-plots.ts), markup and
+ * style (report/).
  */
 import {
   amount,

@@ -1,6 +1,6 @@
 /**
- * Sweeps: many backtests with varied options, in threads of this machine or on workers of a queue; and what other kinds of work of
- * `sluice worker` are made from.
+ * Sweeps: many backtests with varied options, in threads of this machine or on workers of a queue; and what other kinds
+ * of work of `sluice worker` are made from.
  *
  * @module sluice/plugins/sweep
  */

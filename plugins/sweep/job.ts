@@ -1,9 +1,9 @@
 /**
  * One run of a sweep: its input, what it does, its answer.
  *
- * Invariants: both are plain data; the answer depends on the job alone, not on the worker, its earlier jobs or the time it took; a
- * run in which a strategy failed is a failed job, not one with poor figures; one in which no order was accepted has no figures, since
- * nothing done would rank above every loss.
+ * Invariants: both are plain data; the answer depends on the job alone, not on the worker, its earlier jobs or the time
+ * it took; a run in which a strategy failed is a failed job, not one with poor figures; one in which no order was
+ * accepted has no figures, since nothing done would rank above every loss.
  * Not here: threads (thread.ts, pool.ts), which jobs there are (sweep-plan.ts).
  */
 
@@ -45,7 +45,10 @@ export type Answer =
       readonly figures: Figures;
       readonly rungs?: readonly string[];
     }
-  /** Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` is what it had made at each rung. */
+  /**
+   * Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` is what it had made at each
+   * rung.
+   */
   | {
       readonly status: "pruned";
       readonly at: number;

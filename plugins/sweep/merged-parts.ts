@@ -1,9 +1,10 @@
 /**
  * Parts of a sweep put together: the answers that runs gave elsewhere, in place of threads that run them.
  *
- * Invariants: parts are of the sweep that is asked for (config, fixture, points, version) and each is named once; a run that no part
- * has ends the merge, which says which part to run; nothing is run.
- * Not here: which run belongs to which part (sweep-parts.ts), the report, which is made as if all had run here (sweep.ts).
+ * Invariants: parts are of the sweep that is asked for (config, fixture, points, version) and each is named once; a run
+ * that no part has ends the merge, which says which part to run; nothing is run.
+ * Not here: which run belongs to which part (sweep-parts.ts), the report, which is made as if all had run here
+ * (sweep.ts).
  */
 import { isDeepStrictEqual } from "node:util";
 import { SluiceError } from "sluice";

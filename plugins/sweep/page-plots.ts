@@ -1,8 +1,9 @@
 /**
- * Pictures of a sweep's page: each varied option against the result, two options as a heat map, two objectives against each other.
+ * Pictures of a sweep's page: each varied option against the result, two options as a heat map, two objectives against
+ * each other.
  *
- * Invariants: what a colour says a number, a shape or a place says as well; axes have numbers; where an option has more values than a
- * picture has room for, neighbours share a cell, which is named by its ends.
+ * Invariants: what a colour says a number, a shape or a place says as well; axes have numbers; where an option has more
+ * values than a picture has room for, neighbours share a cell, which is named by its ends.
  * Not here: words and tables (html-page.ts), markup and style (report/html/).
  */
 import { approximate } from "sluice";

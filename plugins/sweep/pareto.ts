@@ -1,7 +1,8 @@
 /**
  * Runs in order when several scores decide: fronts that nothing beats in every score, one behind the other.
  *
- * Invariants: exact in comparing scores; with one score it is the order by that score; runs that are equal keep their order.
+ * Invariants: exact in comparing scores; with one score it is the order by that score; runs that are equal keep their
+ * order.
  * Not here: what scores there are (scores.ts).
  */
 import { compare } from "sluice";

@@ -1,5 +1,6 @@
 /**
- * Scores of trainings and tests in units in which parts of different lengths can be compared: profit an hour, Sharpe ratios a day.
+ * Scores of trainings and tests in units in which parts of different lengths can be compared: profit an hour, Sharpe
+ * ratios a day.
  *
  * Invariants: profit stays exact; other scores are as in the run's own report.
  * Not here: how scores are spelled (table.ts, html-page.ts).

@@ -1,9 +1,9 @@
 /**
  * Tree-structured Parzen estimator: points that are likely among good trials and unlikely among the others.
  *
- * Each trial of a group is a kernel over all axes at once, and an even kernel stands for what was not tried. Kernels are logistic
- * densities cut at the ends of an ordered axis, because their mass and its inverse have closed forms; on an axis of names a kernel
- * is its own name and a little of all others.
+ * Each trial of a group is a kernel over all axes at once, and an even kernel stands for what was not tried. Kernels
+ * are logistic densities cut at the ends of an ordered axis, because their mass and its inverse have closed forms; on
+ * an axis of names a kernel is its own name and a little of all others.
  *
  * Invariants: pure; the same trials and the same source of chance give the same points in the same order.
  * Not here: which trials are good, and that no point comes twice (sampling.ts).

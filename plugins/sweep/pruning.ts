@@ -1,8 +1,8 @@
 /**
  * Runs that are given up early: at a share of the recording, behind most runs that came so far.
  *
- * Invariants: what a run has to reach depends on finished batches alone, so that it is the same for any number of threads; nothing
- * is given up before enough runs have come so far; what was given up keeps what it showed.
+ * Invariants: what a run has to reach depends on finished batches alone, so that it is the same for any number of
+ * threads; nothing is given up before enough runs have come so far; what was given up keeps what it showed.
  * Not here: what batches are (sampling.ts), what becomes of a run that was given up (trial-order.ts, sweep-report.ts).
  */
 import { compare } from "sluice";
@@ -17,7 +17,9 @@ const runsLeast = 8;
 /** What a run has to reach at each rung; null where nothing is asked yet. */
 export type Bars = readonly (string | null)[];
 
-/** The median profit of those that came to each rung, given up there or not. `runs` is what each had made at its rungs. */
+/**
+ * The median profit of those that came to each rung, given up there or not. `runs` is what each had made at its rungs.
+ */
 export const barsOf = (runs: readonly (readonly string[])[]): Bars =>
   rungs.map((_, rung) => {
     const reached = runs.flatMap((run) => run[rung] ?? []).sort(compare);

@@ -3,8 +3,9 @@
  *
  * The file holds one JSON object a line: first what the sweep is, then one line a result.
  *
- * Invariants: a line is written whole before the next; a last line that was cut off is taken away before anything is added; results
- * of one sweep are never continued by another, and never overwritten without being asked; the last line of a run counts.
+ * Invariants: a line is written whole before the next; a last line that was cut off is taken away before anything is
+ * added; results of one sweep are never continued by another, and never overwritten without being asked; the last line
+ * of a run counts.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,9 @@
 /**
  * Which points of a space are tried: all of them, some drawn by chance, or those that earlier trials speak for.
  *
- * Invariants: a point comes once; the same space, choice and results give the same points in the same order, however many runs are
- * made at a time; the count is bounded before any point is made; what is under way counts as a poor trial, so that a batch spreads.
+ * Invariants: a point comes once; the same space, choice and results give the same points in the same order, however
+ * many runs are made at a time; the count is bounded before any point is made; what is under way counts as a poor
+ * trial, so that a batch spreads.
  * Not here: where good trials point to (parzen.ts), which trial is better (trial-order.ts).
  */
 import { type Random, SluiceError } from "sluice";

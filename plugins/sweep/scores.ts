@@ -1,8 +1,8 @@
 /**
  * What is kept of a run, and by what runs are compared.
  *
- * Invariants: money stays decimal text; figures depend on the report alone, never on the machine; where two runs are equal, the
- * one that was listed first ranks first.
+ * Invariants: money stays decimal text; figures depend on the report alone, never on the machine; where two runs are
+ * equal, the one that was listed first ranks first.
  * Not here: what a run reports (report/report.ts), what ranks mean (selection-bias.ts).
  */
 

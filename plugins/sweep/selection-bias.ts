@@ -1,7 +1,8 @@
 /**
  * How much of the best result is choice: what the best of so many would be if the options did not matter at all.
  *
- * Invariants: statistics are approximations for reading, given to four digits; they are the same whatever order results came in.
+ * Invariants: statistics are approximations for reading, given to four digits; they are the same whatever order results
+ * came in.
  */
 
 export interface SelectionBias {
@@ -43,7 +44,10 @@ const rounded = (value: number): number => Number(value.toPrecision(4));
 
 const euler = 0.5772156649;
 
-/** The mean of the largest of `count` standard normal draws, by the usual approximation with the extreme value distribution. */
+/**
+ * The mean of the largest of `count` standard normal draws, by the usual approximation with the extreme value
+ * distribution.
+ */
 const expectedMaximum = (count: number): number =>
   count < 2 ? 0 : (1 - euler) * normalQuantile(1 - 1 / count) + euler * normalQuantile(1 - 1 / (count * Math.E));
 

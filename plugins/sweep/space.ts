@@ -1,8 +1,8 @@
 /**
  * Which options vary, and over what: the space a sweep searches.
  *
- * Invariants: every value of every option, and every chosen combination, is accepted by its strategy before anything runs; what is
- * not known is named together with the nearest word that is.
+ * Invariants: every value of every option, and every chosen combination, is accepted by its strategy before anything
+ * runs; what is not known is named together with the nearest word that is.
  * Not here: which points of the space are tried (sampling.ts), how values are spelled (option-values.ts).
  */
 

@@ -1,7 +1,8 @@
 /**
  * What a person should make of a sweep, in plain sentences: how far the best stands out from choice alone.
  *
- * Invariants: sentences only about what was finished; nothing is promised about what was not tested on time that came later.
+ * Invariants: sentences only about what was finished; nothing is promised about what was not tested on time that came
+ * later.
  */
 
 import { add, approximate } from "sluice";

@@ -1,8 +1,9 @@
 /**
- * `sluice sweep <config>`: runs a config many times with varied options and reports the best ones and their significance.
+ * `sluice sweep <config>`: runs a config many times with varied options and reports the best ones and their
+ * significance.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; the number of runs is printed before the first one starts;
- * when stopped it prints the results so far, and keeps them where --out names a folder.
+ * Invariants: with --json stdout holds one JSON document and nothing else; the number of runs is printed before the
+ * first one starts; when stopped it prints the results so far, and keeps them where --out names a folder.
  * Not here: options (sweep-config.ts), the runs (sweep.ts), the report (table.ts, html-page.ts).
  */
 

@@ -1,8 +1,8 @@
 /**
  * A sweep of a config file, as programs and `sluice sweep` ask for it.
  *
- * Invariants: whatever can be wrong is said before anything runs; how many runs there are is told before the first one starts; what
- * a sweep needs is loaded when one is asked for.
+ * Invariants: whatever can be wrong is said before anything runs; how many runs there are is told before the first one
+ * starts; what a sweep needs is loaded when one is asked for.
  * Not here: what varies (space.ts), the runs (sweep.ts), how a report looks (table.ts, csv.ts, html-page.ts).
  */
 import { availableParallelism } from "node:os";
@@ -48,15 +48,27 @@ export interface SweepOptions extends GivenOptions {
    * (`["ladder.levels=1..5"]`). They outrank what the config file exports as `sweep`, option by option.
    */
   readonly vary?: Readonly<Record<string, string | readonly unknown[]>> | readonly string[];
-  /** Which combinations are tried: all (`grid`, the default), drawn by chance, or those that earlier results speak for (`tpe`). */
+  /**
+   * Which combinations are tried: all (`grid`, the default), drawn by chance, or those that earlier results speak for
+   * (`tpe`).
+   */
   readonly sampler?: SamplerName;
-  /** How many combinations `random` and `tpe` try, default 100, or all where there are fewer. With folds as many on each training. */
+  /**
+   * How many combinations `random` and `tpe` try, default 100, or all where there are fewer. With folds as many on each
+   * training.
+   */
   readonly trials?: number;
   /** The same as `sampler: "random"` with so many `trials`. */
   readonly random?: number;
-  /** How many runs are made before their results count, for `tpe` and `prune`; default 8. The report depends on it, and not on `jobs`. */
+  /**
+   * How many runs are made before their results count, for `tpe` and `prune`; default 8. The report depends on it, and
+   * not on `jobs`.
+   */
   readonly batch?: number;
-  /** Give up runs that have made less than the median at a quarter, a half or three quarters of the time. For pnl or sharpe alone. */
+  /**
+   * Give up runs that have made less than the median at a quarter, a half or three quarters of the time. For pnl or
+   * sharpe alone.
+   */
   readonly prune?: boolean;
   /** Of the draw and of all chance in the runs, instead of the config's. */
   readonly seed?: number;
@@ -82,9 +94,15 @@ export interface SweepOptions extends GivenOptions {
   readonly part?: SweepPart;
   /** Folders of all parts, in any order: nothing is run, and the report is that of one run. */
   readonly merge?: readonly string[];
-  /** Address of a Redis or Valkey, `redis://` or `rediss://`: workers there run it (`sluice worker`), and what they have done is not run again. */
+  /**
+   * Address of a Redis or Valkey, `redis://` or `rediss://`: workers there run it (`sluice worker`), and what they have
+   * done is not run again.
+   */
   readonly workers?: string;
-  /** Write the pages of single runs' reports as INDEX.html to a folder: tests first, then the ranking. Each is run once more for it. */
+  /**
+   * Write the pages of single runs' reports as INDEX.html to a folder: tests first, then the ranking. Each is run once
+   * more for it.
+   */
   readonly reports?: RunPages;
   /** Called once, before the first run. */
   readonly onStart?: (start: SweepStart) => void;
@@ -142,9 +160,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Runs the config in this file many times with varied options of its strategies, on all cores, and compares: the report is what
- * `sluice sweep --json` prints. Throws `USAGE` or `CONFIG_INVALID` before anything runs; runs that failed are in the report.
- * `clock` is for progress only.
+ * Runs the config in this file many times with varied options of its strategies, on all cores, and compares: the report
+ * is what `sluice sweep --json` prints. Throws `USAGE` or `CONFIG_INVALID` before anything runs; runs that failed are
+ * in the report. `clock` is for progress only.
  */
 export const sweep = async (
   path: string,

@@ -1,8 +1,8 @@
 /**
  * The markets of a sweep, read once and handed to all threads without a copy.
  *
- * Invariants: every column lies in shared memory, so that what a message carries is a reference; it is never written again; a window
- * is called by what it is of, and its contentHash is that of the fixture it would make.
+ * Invariants: every column lies in shared memory, so that what a message carries is a reference; it is never written
+ * again; a window is called by what it is of, and its contentHash is that of the fixture it would make.
  * Not here: which rows belong to a window (cut.ts), files (market/tape/fixture.ts).
  */
 import { resolve } from "node:path";
@@ -16,7 +16,10 @@ type Column = Float64Array | Uint32Array | Uint16Array | Int8Array | Uint8Array;
 
 type Planned = Pick<SweepPlan, "fixture" | "windows"> & Partial<Pick<SweepPlan, "warmUpMs">>;
 
-/** The whole recording, or training and test of every fold in turn. `dir` is its folder where that is not what reports call it. */
+/**
+ * The whole recording, or training and test of every fold in turn. `dir` is its folder where that is not what reports
+ * call it.
+ */
 export const readMarkets = ({ fixture, windows, warmUpMs = 0 }: Planned, dir = fixture): readonly ReadMarket[] => {
   const { tape, manifest } = openFixture(resolve(dir));
   const whole = shareTape(tape);

@@ -1,8 +1,9 @@
 /**
  * Parts of a sweep that run apart, such as one on each machine: which runs belong to which.
  *
- * Invariants: every run belongs to one part, whatever the others hold, so that parts need no word from each other; with folds a
- * part has whole folds, because a test depends on all trainings of its fold; a sweep that cannot be divided so is refused.
+ * Invariants: every run belongs to one part, whatever the others hold, so that parts need no word from each other; with
+ * folds a part has whole folds, because a test depends on all trainings of its fold; a sweep that cannot be divided so
+ * is refused.
  * Not here: putting parts together (merged-parts.ts).
  */
 import { SluiceError } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * A sweep before it runs: the points to try, the windows to try them on, and the jobs that makes.
  *
- * Invariants: whatever can be wrong with options, values, config and fixture is said here, before anything runs; jobs are numbered
- * from 0 by fold, then by point; tests come after all trainings, one for each fold.
+ * Invariants: whatever can be wrong with options, values, config and fixture is said here, before anything runs; jobs
+ * are numbered from 0 by fold, then by point; tests come after all trainings, one for each fold.
  * Not here: running (sweep.ts), spelling of values (option-values.ts).
  */
 import { resolve } from "node:path";

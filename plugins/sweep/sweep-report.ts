@@ -1,8 +1,8 @@
 /**
  * What a sweep tells: every run, the order of the points, and how much of the best is luck.
  *
- * Invariants: a report holds plain JSON and depends on plan and results alone: not on how many threads ran, which finished first,
- * or whether it was resumed; runs stand by index.
+ * Invariants: a report holds plain JSON and depends on plan and results alone: not on how many threads ran, which
+ * finished first, or whether it was resumed; runs stand by index.
  * Not here: how it looks (table.ts, csv.ts, html-page.ts).
  */
 import { approximate } from "sluice";
@@ -38,7 +38,10 @@ export interface PointScore {
   /** Decimal text; the median where there are several runs. */
   readonly score: string;
   readonly runs: readonly number[];
-  /** With several objectives: the scores of all of them, and whether no other point is better in one and as good in the others. */
+  /**
+   * With several objectives: the scores of all of them, and whether no other point is better in one and as good in the
+   * others.
+   */
   readonly scores?: Readonly<Partial<Record<Score, string>>>;
   readonly onFront?: boolean;
 }
@@ -54,7 +57,9 @@ export interface FoldReport {
   readonly luck?: SelectionBias;
 }
 
-/** Result of a sweep: every run, the points in order of their score, and what the choice would have earned afterwards. */
+/**
+ * Result of a sweep: every run, the points in order of their score, and what the choice would have earned afterwards.
+ */
 export interface SweepReport {
   readonly config: string;
   readonly fixture: {
@@ -69,7 +74,10 @@ export interface SweepReport {
   readonly objectives?: readonly Score[];
   readonly choice: Choice;
   readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
-  /** Where only a part of the runs was asked for: the others are not among those wanted, and only a merge tells what is best. */
+  /**
+   * Where only a part of the runs was asked for: the others are not among those wanted, and only a merge tells what is
+   * best.
+   */
   readonly part?: SweepPart;
   readonly runs: {
     readonly wanted: number;
@@ -79,7 +87,10 @@ export interface SweepReport {
     /** Given up early; where that was allowed. */
     readonly pruned?: number;
   };
-  /** The best first; without runs that failed, were given up or had no order accepted. With several objectives the front is first. */
+  /**
+   * The best first; without runs that failed, were given up or had no order accepted. With several objectives the front
+   * is first.
+   */
   readonly ranking: readonly PointScore[];
   readonly luck?: SelectionBias;
   readonly folds?: readonly FoldReport[];

@@ -1,8 +1,9 @@
 /**
- * Runs of a sweep in the order in which they may begin: batches of trials, then what each fold chose on the time that follows.
+ * Runs of a sweep in the order in which they may begin: batches of trials, then what each fold chose on the time that
+ * follows.
  *
- * Invariants: a batch depends on the results of those before it, whatever order they came in; of folds each learns from its own
- * trials alone; a test is there only when all trainings of its fold have answered.
+ * Invariants: a batch depends on the results of those before it, whatever order they came in; of folds each learns from
+ * its own trials alone; a test is there only when all trainings of its fold have answered.
  * Not here: who runs them (sweep.ts), which points come next (sampling.ts).
  */
 import type { Job } from "./job.ts";
@@ -38,7 +39,10 @@ export class PointNumbers {
 export const optionsAt = (space: SweepPlan["space"], point: Point): Result["options"] =>
   Object.fromEntries(space.map(({ name, values }, at) => [name, values[point[at] ?? 0]]));
 
-/** Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from its own trials alone. */
+/**
+ * Each call gives the next batch: on the whole recording, or on the training of every fold, of which each learns from
+ * its own trials alone.
+ */
 export const batchesOf = (
   plan: SweepPlan,
   numbers: PointNumbers,

@@ -1,9 +1,10 @@
 /**
  * Runs a planned sweep on several threads: trainings batch by batch, then what they chose on the time that follows.
  *
- * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again; the
- * recording is read once, and not at all when nothing is to be run.
- * Not here: what is asked for (sweep-plan.ts), what runs when (sweep-tasks.ts), the report (sweep-report.ts), threads (pool.ts).
+ * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again;
+ * the recording is read once, and not at all when nothing is to be run.
+ * Not here: what is asked for (sweep-plan.ts), what runs when (sweep-tasks.ts), the report (sweep-report.ts), threads
+ * (pool.ts).
  */
 
 import { mkdirSync } from "node:fs";

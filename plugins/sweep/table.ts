@@ -1,9 +1,9 @@
 /**
  * A sweep as a page for a terminal: the best points, or how each fold's choice fared, and how much of it may be luck.
  *
- * Invariants: pure text from the report alone; foreign words are made printable; where the page is too narrow, columns are dropped
- * whole, never those that a legend explains; a run without figures is listed with its reason and never ranked; colour repeats what
- * signs and words say.
+ * Invariants: pure text from the report alone; foreign words are made printable; where the page is too narrow, columns
+ * are dropped whole, never those that a legend explains; a run without figures is listed with its reason and never
+ * ranked; colour repeats what signs and words say.
  * Not here: the figures (sweep-report.ts), the page (html-page.ts).
  */
 

@@ -1,9 +1,9 @@
 /**
  * `sluice worker --queue <address>`: runs jobs of sweeps and simulations that other machines submit.
  *
- * Invariants: it runs the files of this folder, and only where they equal the submitter's; of the environment only what a program needs
- * to run and what `--env` names stays readable to them; Ctrl-C finishes the running job, a second one returns it to the queue; it works
- * until it is stopped.
+ * Invariants: it runs the files of this folder, and only where they equal the submitter's; of the environment only what
+ * a program needs to run and what `--env` names stays readable to them; Ctrl-C finishes the running job, a second one
+ * returns it to the queue; it works until it is stopped.
  * Not here: taking jobs (workers/queue-worker.ts), running them (the modules that manifests name under `work`).
  */
 
@@ -23,7 +23,9 @@ import {
 import { queueAddress } from "./command-options.ts";
 import type { WorkKind } from "./workers/work-kind.ts";
 
-/** Variables that programs need to run. Those of the queue and of the store of fixtures are read before and not kept. */
+/**
+ * Variables that programs need to run. Those of the queue and of the store of fixtures are read before and not kept.
+ */
 const kept =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|TERM|COLUMNS|CI|NO_COLOR|FORCE_COLOR|TMPDIR|TEMP|TMP|XDG_CACHE_HOME|NODE_\w+|TSX_TSCONFIG_PATH|SSL_CERT_\w+|(SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|USERPROFILE))$/i;
 

@@ -1,7 +1,8 @@
 /**
  * The far end of a thread: loads the config once, then runs the jobs it is sent, one at a time.
  *
- * Invariants: it says that it is ready, or why not, before it is sent anything; every job is answered unless the thread dies of it.
+ * Invariants: it says that it is ready, or why not, before it is sent anything; every job is answered unless the thread
+ * dies of it.
  * Not here: TypeScript (thread.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";

@@ -1,9 +1,9 @@
 /**
  * `sluice venue`: the embedded service as a server on this machine, with a market, users, keys, limits and faults.
  *
- * Invariants: with --json stdout holds one line, written when requests are answered, and nothing else; a request to stop ends the
- * market first, then the server, and leaves no socket or timer; what is wrong in an option or a file is said before anything is
- * opened.
+ * Invariants: with --json stdout holds one line, written when requests are answered, and nothing else; a request to
+ * stop ends the market first, then the server, and leaves no socket or timer; what is wrong in an option or a file is
+ * said before anything is opened.
  * Not here: the server (server/server.ts), the market (replayMarket), the wording (venue-text.ts).
  */
 import { randomBytes } from "node:crypto";

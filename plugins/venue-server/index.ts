@@ -1,6 +1,6 @@
 /**
- * The embedded exchange as a server on a port, with fault injection and OpenAPI and AsyncAPI documents, in its own words or in those of
- * another exchange.
+ * The embedded exchange as a server on a port, with fault injection and OpenAPI and AsyncAPI documents, in its own
+ * words or in those of another exchange.
  *
  * @module sluice/plugins/venue-server
  */

@@ -1,8 +1,8 @@
 /**
  * Users and keys of `sluice venue`: permissions, and the file from which clients read their secrets.
  *
- * Invariants: the same seed gives the same keys; a key file is private to its owner before the first secret is written, and never
- * replaces a file that this command did not write.
+ * Invariants: the same seed gives the same keys; a key file is private to its owner before the first secret is written,
+ * and never replaces a file that this command did not write.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

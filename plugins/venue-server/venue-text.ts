@@ -47,7 +47,9 @@ export const readyText = (ready: Ready): string => {
   return `${lines.join("\n")}\n`;
 };
 
-/** How a config comes to use it: config/testnet.ts by what it reads from the environment, others by a line of their own. */
+/**
+ * How a config comes to use it: config/testnet.ts by what it reads from the environment, others by a line of their own.
+ */
 const pointing = ({ url, keys, keysFile }: Ready): readonly string[] => {
   const [first] = keys;
   if (first === undefined) return [];

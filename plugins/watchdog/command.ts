@@ -1,9 +1,10 @@
 /**
- * `sluice watchdog <config>`: a dead-man's switch in its own process: cancels an engine's orders when its heartbeat stops.
+ * `sluice watchdog <config>`: a dead-man's switch in its own process: cancels an engine's orders when its heartbeat
+ * stops.
  *
- * Invariants: it places no orders; with --json stdout holds one line of JSON for each event and nothing else; a closed pipe does not end
- * it; a request to stop while it cancels takes effect afterwards or when a new engine takes over, and a second one at once; exit code 0:
- * no order of the engine was left, 1: an order is, or may be.
+ * Invariants: it places no orders; with --json stdout holds one line of JSON for each event and nothing else; a closed
+ * pipe does not end it; a request to stop while it cancels takes effect afterwards or when a new engine takes over, and
+ * a second one at once; exit code 0: no order of the engine was left, 1: an order is, or may be.
  * Not here: when it acts (heartbeat-monitor.ts), what it does (client/cancel-all.ts).
  */
 import { type Command, Option } from "commander";

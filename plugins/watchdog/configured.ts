@@ -1,5 +1,6 @@
 /**
- * Options of the watchdog in a config, for the commands that read one. The plugin's entry does not import this file, so that it stays light.
+ * Options of the watchdog in a config, for the commands that read one. The plugin's entry does not import this file, so
+ * that it stays light.
  */
 import { pluginsIn } from "sluice/extension";
 import type { WatchdogOptions } from "./options.ts";

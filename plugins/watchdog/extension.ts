@@ -1,8 +1,8 @@
 /**
  * Watchdog extension: sends the engine's heartbeat.
  *
- * Invariants: only an engine that trades over a network on the machine's clock sends heartbeats; a backtest, a simulation and a recorded
- * session send none, and a recording notes that.
+ * Invariants: only an engine that trades over a network on the machine's clock sends heartbeats; a backtest, a
+ * simulation and a recorded session send none, and a recording notes that.
  * Not here: the heartbeat itself (heartbeat.ts).
  */
 import { randomBytes } from "node:crypto";

@@ -1,8 +1,9 @@
 /**
- * Startup check of a watchdog: whether an engine with the same config sends heartbeats to the address at which this watchdog listens.
+ * Startup check of a watchdog: whether an engine with the same config sends heartbeats to the address at which this
+ * watchdog listens.
  *
- * Invariants: both addresses are derived by the code that the processes use; where the engine's config cannot be read, as its keys are
- * not available here, only the watchdog's own side is checked.
+ * Invariants: both addresses are derived by the code that the processes use; where the engine's config cannot be read,
+ * as its keys are not available here, only the watchdog's own side is checked.
  * Not here: whether an engine runs at all (heartbeat-monitor.ts).
  */
 import { SluiceError } from "sluice";

@@ -1,10 +1,11 @@
 /**
  * Heartbeat monitor of the watchdog: trips when an engine has been silent for too long.
  *
- * Invariants: it trips on silence only, counted while this process itself was running, and never before an engine connected; an orderly
- * goodbye ends the watch; when a new engine connects in time nothing is canceled, and canceling in progress stops; a tripped engine is
- * notified at each of its messages.
- * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how messages travel (ipc-socket.ts).
+ * Invariants: it trips on silence only, counted while this process itself was running, and never before an engine
+ * connected; an orderly goodbye ends the watch; when a new engine connects in time nothing is canceled, and canceling
+ * in progress stops; a tripped engine is notified at each of its messages.
+ * Not here: how silence is counted (silence.ts), what is done about it (watchdog.ts), how messages travel
+ * (ipc-socket.ts).
  */
 import type { Subscription } from "rxjs";
 import { type Clock, every } from "sluice/extension";

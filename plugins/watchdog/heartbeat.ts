@@ -1,9 +1,9 @@
 /**
  * Heartbeat of an engine: sent to the watchdog while the event loop runs; halts trading when the watchdog has tripped.
  *
- * Invariants: heartbeats come from a timer of the loop that trades, so a blocked loop sends none; after a pause in which the watchdog
- * may have tripped, no placement is sent before it has answered; an engine whose watchdog tripped halts with its reason; without a
- * watchdog the engine goes on and reports that none is connected.
+ * Invariants: heartbeats come from a timer of the loop that trades, so a blocked loop sends none; after a pause in
+ * which the watchdog may have tripped, no placement is sent before it has answered; an engine whose watchdog tripped
+ * halts with its reason; without a watchdog the engine goes on and reports that none is connected.
  * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
 import { firstValueFrom, ReplaySubject, Subject, type Subscription, takeUntil } from "rxjs";
@@ -84,7 +84,10 @@ export class Heartbeat {
     return this.#silenceMs !== undefined;
   }
 
-  /** Why no entry may leave, if so. Asked for every placement. Exits may: the watchdog cancels orders and closes no position. */
+  /**
+   * Why no entry may leave, if so. Asked for every placement. Exits may: the watchdog cancels orders and closes no
+   * position.
+   */
   refused(): string | undefined {
     if (this.#tripped !== undefined)
       return `the watchdog tripped (${this.#tripped}); look at the service, then restart`;

@@ -1,8 +1,9 @@
 /**
  * IPC address of an engine and its watchdog: a name on this machine that both derive from the config.
  *
- * Invariants: the folder belongs to the user and is closed to others, on both sides, as any process that can connect can keep a watchdog
- * from tripping; the name depends on service, users and instance only, and is the same at each start.
+ * Invariants: the folder belongs to the user and is closed to others, on both sides, as any process that can connect
+ * can keep a watchdog from tripping; the name depends on service, users and instance only, and is the same at each
+ * start.
  * Not here: the connection (ipc-socket.ts).
  */
 import { createHash } from "node:crypto";

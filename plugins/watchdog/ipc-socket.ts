@@ -1,8 +1,8 @@
 /**
  * Local socket as the connection between engine and watchdog.
  *
- * Invariants: one watchdog at a time listens at an address; a stale socket file is removed only by the holder of the lock; a peer that
- * sends an invalid message, or does not read, is disconnected.
+ * Invariants: one watchdog at a time listens at an address; a stale socket file is removed only by the holder of the
+ * lock; a peer that sends an invalid message, or does not read, is disconnected.
  */
 import { chmodSync, rmSync } from "node:fs";
 import net from "node:net";

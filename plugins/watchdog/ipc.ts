@@ -1,5 +1,6 @@
 /**
- * Interface of the connection between an engine and its watchdog: two processes on one machine, either of which may restart.
+ * Interface of the connection between an engine and its watchdog: two processes on one machine, either of which may
+ * restart.
  *
  * - Messages arrive in the order in which they were sent, or not at all; neither side waits for the other.
  * - `closed` is called once for every connection, also for one that failed to open; nothing is received afterwards.
@@ -20,5 +21,7 @@ export interface Connection<Out> {
 /** An engine's side: makes one connection. `closed` is never called before this has returned. */
 export type Dial = (receiver: Receiver<Word>) => Connection<Report>;
 
-/** A watchdog's side: takes every connection until the result is called. Rejects where another watchdog already listens. */
+/**
+ * A watchdog's side: takes every connection until the result is called. Rejects where another watchdog already listens.
+ */
 export type Listen = (accept: (connection: Connection<Word>) => Receiver<Report>) => Promise<() => Promise<void>>;

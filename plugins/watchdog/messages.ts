@@ -8,7 +8,10 @@ import { requestProblems } from "sluice/extension";
 
 /** Sent by an engine. */
 export type Report =
-  /** First on every connection. `session` is new with each engine, so that a tripped one is recognized when it reconnects. */
+  /**
+   * First on every connection. `session` is new with each engine, so that a tripped one is recognized when it
+   * reconnects.
+   */
   | { readonly kind: "hello"; readonly version: 1; readonly session: string; readonly beatMs: number }
   /** `ready`: it has read the service's state and trades. */
   | { readonly kind: "beat"; readonly ready: boolean; readonly open: number }

@@ -11,15 +11,21 @@ export interface WatchdogOptions {
   readonly silenceMs: number;
   /** What it cancels: orders of this instance, or every order of the users. */
   readonly scope: "instance" | "user";
-  /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
+  /**
+   * Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left
+   * out.
+   */
   readonly dir?: string;
-  /** The start is refused when no watchdog is connected within so long. Left out, the engine starts without one and reports that. */
+  /**
+   * The start is refused when no watchdog is connected within so long. Left out, the engine starts without one and
+   * reports that.
+   */
   readonly startWithinMs?: number;
 }
 
 /**
- * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes left alone for
- * longer cost more than placing them again. `instance`: orders of other clients are not canceled.
+ * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes
+ * left alone for longer cost more than placing them again. `instance`: orders of other clients are not canceled.
  */
 const defaults = { beatMs: 1_000, silenceMs: 15_000, scope: "instance" } as const;
 
@@ -33,9 +39,15 @@ export const watchdogSchema = {
     silenceMs: { type: "number", minimum: 500, maximum: 3_600_000, default: defaults.silenceMs },
     /** What it cancels: orders of this instance, or every order of the users. */
     scope: { type: "string", enum: ["instance", "user"], default: defaults.scope },
-    /** Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out. */
+    /**
+     * Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when
+     * left out.
+     */
     dir: { type: "string", minLength: 1 },
-    /** The start is refused when no watchdog is connected within so many milliseconds. Left out, the engine starts without one and reports that. */
+    /**
+     * The start is refused when no watchdog is connected within so many milliseconds. Left out, the engine starts
+     * without one and reports that.
+     */
     startWithinMs: { type: "number", minimum: 1, maximum: 3_600_000 },
   },
 } as const;

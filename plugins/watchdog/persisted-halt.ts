@@ -1,12 +1,13 @@
 /**
- * Persisted halt: after a trip the watchdog writes a halt into the engine's journal, so that its next run starts halted.
+ * Persisted halt: after a trip the watchdog writes a halt into the engine's journal, so that its next run starts
+ * halted.
  *
- * Invariants: a journal has one owner, so this writes only while it holds the engine's own lock, for the time of one record, and retries
- * while the engine holds it; it creates no journal and ends no segment, as the snapshot needs every kind of record; canceling does not
- * wait for it, and its failure stops nothing.
- * Limits: a blocked engine keeps its lock. If it ends and the next one starts between two tries, or after the watchdog has ended, the
- * next one is not halted; the trip is reported to it. An engine that starts at the moment of writing is refused the lock; its next start
- * is halted.
+ * Invariants: a journal has one owner, so this writes only while it holds the engine's own lock, for the time of one
+ * record, and retries while the engine holds it; it creates no journal and ends no segment, as the snapshot needs every
+ * kind of record; canceling does not wait for it, and its failure stops nothing.
+ * Limits: a blocked engine keeps its lock. If it ends and the next one starts between two tries, or after the watchdog
+ * has ended, the next one is not halted; the trip is reported to it. An engine that starts at the moment of writing is
+ * refused the lock; its next start is halted.
  * Not here: what a halt means to the next run (engine/recovery.ts), resuming (`--resume`).
  */
 import { existsSync } from "node:fs";

@@ -1,9 +1,9 @@
 /**
  * Watchdog process of `sluice run --watchdog`: it survives the process that started it.
  *
- * Invariants: it shares no process group, pipe or terminal with its parent, so that it survives it; its output goes to a file; it is
- * restarted while the engine trades, every half minute at most; where another watchdog already listens, the new one ends; a run that
- * ends in order before any was connected ends the one it started.
+ * Invariants: it shares no process group, pipe or terminal with its parent, so that it survives it; its output goes to
+ * a file; it is restarted while the engine trades, every half minute at most; where another watchdog already listens,
+ * the new one ends; a run that ends in order before any was connected ends the one it started.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
@@ -61,8 +61,8 @@ interface ChildOptions {
 }
 
 /**
- * Starts it, and again whenever the engine reports that no watchdog is connected. Unsubscribing, when the run is over, ends one that never
- * was: it would take the end of this process for a crash.
+ * Starts it, and again whenever the engine reports that no watchdog is connected. Unsubscribing, when the run is over,
+ * ends one that never was: it would take the end of this process for a crash.
  */
 export const keepWatchdog = (
   events$: Observable<Event>,

@@ -1,14 +1,17 @@
 /**
  * Silence of an engine: time without a heartbeat, counted while the watchdog itself was running. Pure.
  *
- * Invariants: a tick counts its own length however late it comes, so time in which the machine slept or the watchdog was stopped does
- * not count; the wall clock is never read.
+ * Invariants: a tick counts its own length however late it comes, so time in which the machine slept or the watchdog
+ * was stopped does not count; the wall clock is never read.
  */
 
 export interface Silence {
   /** Time since the last heartbeat of any kind. */
   readonly quietMs: number;
-  /** Time since the last heartbeat of an engine that trades: one that keeps restarting does not manage its orders either. */
+  /**
+   * Time since the last heartbeat of an engine that trades: one that keeps restarting does not manage its orders
+   * either.
+   */
   readonly unreadyMs: number;
 }
 

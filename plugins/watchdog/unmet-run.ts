@@ -1,8 +1,8 @@
 /**
  * Bound on how long a watchdog that a run started waits for that run's engine.
  *
- * Invariants: time is counted while this process itself runs; a run that is gone may come back as a new one within the silence that a
- * connected engine is allowed.
+ * Invariants: time is counted while this process itself runs; a run that is gone may come back as a new one within the
+ * silence that a connected engine is allowed.
  * Not here: what is done then (watchdog.ts), a run that ends in order (watchdog-child.ts).
  */
 import { filter, map, type Observable, scan, take } from "rxjs";

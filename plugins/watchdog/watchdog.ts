@@ -1,9 +1,9 @@
 /**
  * Dead-man's switch: watches the heartbeat of one engine and cancels its orders when it stops.
  *
- * Invariants: it places no orders and opens no stream; it queries the service once at the start, so that unusable keys are found in
- * time; at each trip it reads the quota again; listings alone decide whether orders are left; after a trip the next run of an engine with
- * a journal starts halted, within the limits of persisted-halt.ts.
+ * Invariants: it places no orders and opens no stream; it queries the service once at the start, so that unusable keys
+ * are found in time; at each trip it reads the quota again; listings alone decide whether orders are left; after a trip
+ * the next run of an engine with a journal starts halted, within the limits of persisted-halt.ts.
  * Not here: the messages printed (cli/watchdog.ts).
  */
 import { resolve } from "node:path";
@@ -48,8 +48,8 @@ export type WatchdogNews =
   /** No engine ever connected: what is open of its instance is looked for, and canceled where something is. */
   | { readonly kind: "unmet"; readonly reason: string }
   /**
-   * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel; `halt`: whether
-   * the engine's next run starts halted, where it has a journal.
+   * All users are flat. `gone`: orders that were seen and are gone; `stuck`: orders that the service cannot cancel;
+   * `halt`: whether the engine's next run starts halted, where it has a journal.
    */
   | { readonly kind: "over"; readonly gone: number; readonly stuck: number; readonly halt?: HaltState };
 
@@ -71,13 +71,16 @@ export interface WatchdogProcessOptions {
 type WatchdogState = "waiting" | "armed" | "canceling" | "flat" | "left";
 
 export interface Watchdog {
-  /** Listens, and checks the keys with the service. Rejects when they do not suffice, or when another watchdog listens. */
+  /**
+   * Listens, and checks the keys with the service. Rejects when they do not suffice, or when another watchdog listens.
+   */
   start(): Promise<void>;
   readonly state: WatchdogState;
   readonly silenceMs: number;
   /**
-   * No engine is expected any more that never connected. Open orders of the instance are canceled as after a trip, those of other
-   * instances never; where none is open, nothing is noted for the next run. Does nothing after an engine has connected.
+   * No engine is expected any more that never connected. Open orders of the instance are canceled as after a trip,
+   * those of other instances never; where none is open, nothing is noted for the next run. Does nothing after an engine
+   * has connected.
    */
   giveUp(reason: string): void;
   /** Nothing is left afterwards, neither socket nor timer. */

@@ -2,7 +2,8 @@
  * Open orders of one user as the watchdog sees them: listed through its own gateway, and canceled together.
  *
  * Invariants: a record that cannot be read counts as one of ours unless its client id says otherwise.
- * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours (watchdog.ts).
+ * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours
+ * (watchdog.ts).
  */
 import { map, type Observable } from "rxjs";
 import type { OrderRecord } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * `backtest(…)` and `paper(…)`: the embedded service as a config names it.
  *
- * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is the
- * machine's; options are checked like any other config.
+ * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is
+ * the machine's; options are checked like any other config.
  */
 import { resolve } from "node:path";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../client/service-port.ts";
@@ -35,25 +35,33 @@ import {
 export interface EmbeddedOptions {
   /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
   readonly fixture?: string;
-  /** Order entry, response and feed: `constant`, `lognormal`, `fromSession`, `fromFixture`, or `ways` of each. Default lognormal, median 25 ms. */
+  /**
+   * Order entry, response and feed: `constant`, `lognormal`, `fromSession`, `fromFixture`, or `ways` of each. Default
+   * lognormal, median 25 ms.
+   */
   readonly latency?: LatencyModel;
   /**
    * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as
-   * `bookFills({ queue: "probabilistic" })`. Default: for each instrument the finest the recording holds; the report says which.
+   * `bookFills({ queue: "probabilistic" })`. Default: for each instrument the finest the recording holds; the report
+   * says which.
    */
   readonly fills?: Fills;
   /**
-   * Funding of swaps: "recorded" charges the rates of the recording, "off" none; `{ intervalHours: 8, rate: "0.0001" }` charges
-   * that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the report says which.
+   * Funding of swaps: "recorded" charges the rates of the recording, "off" none; `{ intervalHours: 8, rate: "0.0001" }`
+   * charges that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the
+   * report says which.
    */
   readonly funding?: FundingChoice;
-  /** Basis points; one pair for all instruments or one for each type. `tiers` may say what holds from a 30-day volume on; flat without. */
+  /**
+   * Basis points; one pair for all instruments or one for each type. `tiers` may say what holds from a 30-day volume
+   * on; flat without.
+   */
   readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
   /** Starting money by currency, of every user that states none of its own. Default 10000 USDT. */
   readonly balances?: Readonly<Record<string, string>>;
   /**
-   * Users behind the one address, by uid, for strategies that name theirs: each has its own minute of weight, each key its own
-   * second. Default one user, `paper`, with one key.
+   * Users behind the one address, by uid, for strategies that name theirs: each has its own minute of weight, each key
+   * its own second. Default one user, `paper`, with one key.
    */
   readonly users?: Readonly<
     Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>
@@ -71,11 +79,15 @@ export interface EmbeddedOptions {
 /** Options of a backtest alone. */
 export interface BacktestOptions extends EmbeddedOptions {
   /**
-   * Time from the beginning of the recording in which strategies see the market and nothing leaves: what they want then is not
-   * placed, orders by hand are refused. What is wanted when it ends is placed then, and the report's figures begin there. Default 0.
+   * Time from the beginning of the recording in which strategies see the market and nothing leaves: what they want then
+   * is not placed, orders by hand are refused. What is wanted when it ends is placed then, and the report's figures
+   * begin there. Default 0.
    */
   readonly warmUpMs?: number;
-  /** Currency of the report's money, converted through instruments' prices; default the quote currency of the first instrument. */
+  /**
+   * Currency of the report's money, converted through instruments' prices; default the quote currency of the first
+   * instrument.
+   */
   readonly currency?: string;
 }
 
@@ -288,14 +300,19 @@ const longBarText =
 const warmUpText = (tradesAt: number): string =>
   `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;
 
-/** Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows. */
+/**
+ * Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows.
+ */
 const leadMs = 5_000;
 
 /** Options of paper trading. */
 export interface PaperOptions extends EmbeddedOptions {
   /** Products of the generated market when no fixture is given. */
   readonly instruments?: readonly string[];
-  /** Live prices, such as `ccxtMarket("binance", { instruments: ["BTC-USDT-SWAP"] })`, instead of a fixture or a generated market. */
+  /**
+   * Live prices, such as `ccxtMarket("binance", { instruments: ["BTC-USDT-SWAP"] })`, instead of a fixture or a
+   * generated market.
+   */
   readonly market?: LivePrices;
   /** The time to trade on instead of the machine's, for tests. */
   readonly clock?: Clock;

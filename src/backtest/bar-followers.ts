@@ -1,9 +1,9 @@
 /**
- * Those who follow an instrument's prices inside its bars, as what stops a position does: they are told every price that is played, and
- * the prices at which they act are played as well.
+ * Those who follow an instrument's prices inside its bars, as what stops a position does: they are told every price
+ * that is played, and the prices at which they act are played as well.
  *
- * Invariants: a price is told after the feed's delay, in the order in which prices are played; nothing is drawn or set while nobody
- * follows.
+ * Invariants: a price is told after the feed's delay, in the order in which prices are played; nothing is drawn or set
+ * while nobody follows.
  * Not here: the path through a bar (candle-prints.ts).
  */
 import type { FollowedPath, PathFollower } from "../client/service-port.ts";
@@ -76,8 +76,8 @@ export class BarFollowers {
   }
 
   /**
-   * Returns whether the low of a bar is worse than its high for held positions and resting orders, undefined if neither is worse
-   * (worse-end.ts). All prices are in ticks; `bidPx` and `askPx` are infinite if no order rests on that side.
+   * Returns whether the low of a bar is worse than its high for held positions and resting orders, undefined if neither
+   * is worse (worse-end.ts). All prices are in ticks; `bidPx` and `askPx` are infinite if no order rests on that side.
    */
   isLowWorse({ bidPx, askPx, ...bar }: BarAheadTicks): boolean | undefined {
     const { format } = this.#tick;

@@ -3,9 +3,12 @@
  *
  * Not so, and no fill is cut, where
  * - no bar of the instrument has a volume;
- * - the base is a currency of a state or a precious metal and all volumes are whole numbers: brokers count price changes there;
- * - the bars would trade more than `valueMax` of a dollar-like quote currency a day: volumes in the quote currency, as of inverse contracts.
- * A single bar without a volume whose price moved has lost it and cuts nothing either; a flat bar without a volume traded nothing.
+ * - the base is a currency of a state or a precious metal and all volumes are whole numbers: brokers count price
+ *   changes there;
+ * - the bars would trade more than `valueMax` of a dollar-like quote currency a day: volumes in the quote currency, as
+ *   of inverse contracts.
+ * A single bar without a volume whose price moved has lost it and cuts nothing either; a flat bar without a volume
+ * traded nothing.
  *
  * Invariants: depends on the recording alone.
  * Not here: what is filled (venue/matching-engine.ts).

@@ -1,9 +1,9 @@
 /**
  * Applies many rows at once at a service where no order rests.
  *
- * Invariants: of the prints of an instrument only the last is made, because there only the last can be seen; what is read of prices on
- * the way, as funding is, finds those of its own instant; everything else is applied row by row in its order. Prints inside a bar
- * that are still to come are left to the clock.
+ * Invariants: of the prints of an instrument only the last is made, because there only the last can be seen; what is
+ * read of prices on the way, as funding is, finds those of its own instant; everything else is applied row by row in
+ * its order. Prints inside a bar that are still to come are left to the clock.
  * Not here: when that may be done (player.ts).
  */
 import type { Clock } from "../clock/clock.ts";

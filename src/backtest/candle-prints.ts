@@ -1,15 +1,16 @@
 /**
  * Plays bars at the embedded service as quotes and prints inside each bar's own time.
  *
- * A bar becomes four prints: the open when it begins, one extreme after a third, the other after two thirds, the close when it
- * ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be pessimistic, the worse end for the
- * account comes first (worse-end.ts), and once the price is on its way there it goes on.
- * Strategies see none of these prints, only the finished bar, so an order can be filled by the bar it was placed in, at the prices
- * still to come, but never by what was past. Stops and take-profits that the engine holds see them: where the price passes one between
- * two prints it is quoted there on its way, at the instant that a steady price would be there.
+ * A bar becomes four prints: the open when it begins, one extreme after a third, the other after two thirds, the close
+ * when it ends; the low comes first when the bar rose, the high first when it fell. Where the path is to be
+ * pessimistic, the worse end for the account comes first (worse-end.ts), and once the price is on its way there it goes
+ * on. Strategies see none of these prints, only the finished bar, so an order can be filled by the bar it was placed
+ * in, at the prices still to come, but never by what was past. Stops and take-profits that the engine holds see them:
+ * where the price passes one between two prints it is quoted there on its way, at the instant that a steady price would
+ * be there.
  *
- * Invariants: no price outside the bar is printed or quoted, except that a bar without a range shows an ask one tick above it;
- * a quarter of the bar's volume, at least one lot, is behind each print.
+ * Invariants: no price outside the bar is printed or quoted, except that a bar without a range shows an ask one tick
+ * above it; a quarter of the bar's volume, at least one lot, is behind each print.
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts";
@@ -17,11 +18,15 @@ import type { Venue } from "../venue/venue.ts";
 import type { BarFollowers } from "./bar-followers.ts";
 import type { BarPath } from "./fill-models.ts";
 
-/** Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone. */
+/**
+ * Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone.
+ */
 export interface LateBars {
   /** Row `row` closed at its own instant. Rows since the last one that was taken may be left out. */
   closed(row: number): void;
-  /** Makes the prints of the bar after it that were due before `at`; those of `at` itself are timers of that instant. */
+  /**
+   * Makes the prints of the bar after it that were due before `at`; those of `at` itself are timers of that instant.
+   */
   until(at: number): void;
   /** Leaves those still to come to the clock. */
   arm(): void;
@@ -201,7 +206,10 @@ export class CandlePlayer implements LateBars {
     return qty;
   }
 
-  /** Looks for a price at which a follower acts before the next print. Between two bars there is none: the market opens where it opens. */
+  /**
+   * Looks for a price at which a follower acts before the next print. Between two bars there is none: the market opens
+   * where it opens.
+   */
   #plan(): void {
     const followers = this.#followers;
     this.#stop?.cancel();

@@ -1,8 +1,9 @@
 /**
  * Currency that a run counts in, and what others are in it at an instant.
  *
- * Invariants: rates are the embedded service's of now, so that what strategies made adds up to what the account made; where a price
- * that connects two currencies is not known yet, the first one recorded counts. What nothing connects has no rate.
+ * Invariants: rates are the embedded service's of now, so that what strategies made adds up to what the account made;
+ * where a price that connects two currencies is not known yet, the first one recorded counts. What nothing connects has
+ * no rate.
  * Not here: ways between currencies (venue/valuation.ts).
  */
 import { readInstId } from "../contract/inst-id.ts";
@@ -52,7 +53,10 @@ const connectionOf = (instId: string, px = 0n) => {
   return read === undefined ? [] : [{ base: read.base, quote: read.quote, px }];
 };
 
-/** What one unit of an instrument's quote currency is in `currency`, at most 18 fraction digits; "1" only for that currency itself. */
+/**
+ * What one unit of an instrument's quote currency is in `currency`, at most 18 fraction digits; "1" only for that
+ * currency itself.
+ */
 export const conversionRates = (tape: Tape, venue: Venue, currency: string): RateOf => {
   let first: ReturnType<typeof firstRates> | undefined;
   const known = new Map(tape.instruments.map(({ instId }) => [instId, quoteOf(instId)]));

@@ -1,7 +1,8 @@
 /**
  * Samples of a backtest: when they are taken, and what is worth what then.
  *
- * Invariants: valued by the embedded service's own prices, so that what strategies made adds up to what the account made.
+ * Invariants: valued by the embedded service's own prices, so that what strategies made adds up to what the account
+ * made.
  * Not here: taking them (runner.ts), what is kept of them (report/run-samples.ts).
  */
 import { sub, sum } from "../decimal.ts";
@@ -14,7 +15,10 @@ type Sampled = Pick<OpenBacktest, "simulated" | "tape" | "users" | "currency">;
 
 const stepsPerRun = 400;
 
-/** Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are told apart. */
+/**
+ * Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are told
+ * apart.
+ */
 export const sampleTimes = (fromAt: number, untilAt: number): readonly number[] => {
   const steps = Array.from(
     { length: stepsPerRun },

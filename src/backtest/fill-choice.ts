@@ -1,8 +1,9 @@
 /**
- * Which fill model each instrument of a recording is played by: the one that is asked for, or the finest the recording can support.
+ * Which fill model each instrument of a recording is played by: the one that is asked for, or the finest the recording
+ * can support.
  *
- * Invariants: what is asked for and cannot be had is refused by instrument, with what there is instead; nothing is filled from rows a
- * model does not read; instruments without any market data have no model and are never filled.
+ * Invariants: what is asked for and cannot be had is refused by instrument, with what there is instead; nothing is
+ * filled from rows a model does not read; instruments without any market data have no model and are never filled.
  * Not here: what the models are (fill-models.ts).
  */
 import { SluiceError } from "../errors.ts";

@@ -1,9 +1,10 @@
 /**
- * How a backtest decides that an order was filled: models by name, each with what it reads and what it takes for granted.
+ * How a backtest decides that an order was filled: models by name, each with what it reads and what it takes for
+ * granted.
  *
- * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays gone until
- * that price is displayed again; apart from that our orders do not move the recorded market. A post-only order that would take is
- * refused, IOC keeps what it got, FOK is all or nothing.
+ * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays
+ * gone until that price is displayed again; apart from that our orders do not move the recorded market. A post-only
+ * order that would take is refused, IOC keeps what it got, FOK is all or nothing.
  * Invariants: a model is plain data; a wrong one is refused by place, value and remedy before anything is read.
  * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue-model.ts).
  */
@@ -15,9 +16,10 @@ export type FillSource = "book" | "quotes" | "trades" | "candles";
 
 /**
  * The way of the price inside a bar, between its open and its close.
- * - `pessimistic`: the worse end for the account comes first. A bar that reaches a stop and a take-profit of a position reaches the stop
- *   first; a bar that only our resting buys can meet goes to its high first, one that only our resting sells can meet to its low, so
- *   that no fill is followed by the favourable end of its own bar; otherwise as `shortest`. Full rule: worse-end.ts.
+ * - `pessimistic`: the worse end for the account comes first. A bar that reaches a stop and a take-profit of a position
+ *   reaches the stop first; a bar that only our resting buys can meet goes to its high first, one that only our resting
+ *   sells can meet to its low, so that no fill is followed by the favourable end of its own bar; otherwise as
+ *   `shortest`. Full rule: worse-end.ts.
  * - `shortest`: the low first when the bar rose, the high first when it fell.
  */
 export type BarPath = "pessimistic" | "shortest";
@@ -28,11 +30,13 @@ export interface FillModel {
   /** How a resting order moves up at its price. */
   readonly queue: Queue;
   /**
-   * - `unlimited`: from candles, orders that take are filled completely. A print through a resting price, or a price displayed on the other side at or beyond it, fills the order completely,
-   *   however little was traded or shown. Fit for orders that are small beside the market's.
-   * - `traded`: no more is filled than was printed or shown, orders in front of others first; of a best price no more than once until
-   *   that side of the quote changes. From trades and candles by prints alone. From candles, takers too get no more than a quarter of
-   *   the bar's volume at each of its four prices; a volume that cannot be a quantity of the base currency bounds nothing (bar-volumes.ts).
+   * - `unlimited`: from candles, orders that take are filled completely. A print through a resting price, or a price
+   *   displayed on the other side at or beyond it, fills the order completely, however little was traded or shown. Fit
+   *   for orders that are small beside the market's.
+   * - `traded`: no more is filled than was printed or shown, orders in front of others first; of a best price no more
+   *   than once until that side of the quote changes. From trades and candles by prints alone. From candles, takers too
+   *   get no more than a quarter of the bar's volume at each of its four prices; a volume that cannot be a quantity of
+   *   the base currency bounds nothing (bar-volumes.ts).
    */
   readonly volume: FillVolume;
   /** For candles only. */
@@ -52,32 +56,34 @@ export interface QueueOptions {
 
 /**
  * Fills from the recorded book. Needs book levels; uses quotes and trades where they are recorded too.
- * Assumes that an order joins at the end of what is displayed at its price (of a price beyond the recorded depth: of nothing), that
- * prints take from the front, and that cancels are where `queue` says. Without trades only a price displayed across fills.
+ * Assumes that an order joins at the end of what is displayed at its price (of a price beyond the recorded depth: of
+ * nothing), that prints take from the front, and that cancels are where `queue` says. Without trades only a price
+ * displayed across fills.
  */
 export const bookFills = (options: QueueOptions = {}): FillModel => modelOf("bookFills", { from: "book", ...options });
 
 /**
  * Fills from best bid and ask. Needs quotes; uses trades where they are recorded too, and no levels.
- * Assumes as `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a taker
- * gets no more than the best quantity.
+ * Assumes as `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a
+ * taker gets no more than the best quantity.
  */
 export const quoteFills = (options: QueueOptions = {}): FillModel =>
   modelOf("quoteFills", { from: "quotes", ...options });
 
 /**
  * Fills from prints alone. Needs trades.
- * Assumes that the ask is the price of the last buy and the bid that of the last sell, at least a tick apart, each with the
- * quantity of that print: this is what takers meet. The queue at a price is unknown, so that only prints through it fill (`through`).
+ * Assumes that the ask is the price of the last buy and the bid that of the last sell, at least a tick apart, each with
+ * the quantity of that print: this is what takers meet. The queue at a price is unknown, so that only prints through it
+ * fill (`through`).
  */
 export const tradeFills = (options: QueueOptions = {}): FillModel =>
   modelOf("tradeFills", { from: "trades", ...options });
 
 /**
  * Fills from bars. Needs candles, and plays the shortest ones of each instrument.
- * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a spread of one tick around it and,
- * with `volume: "traded"`, a quarter of the volume. Strategies see finished bars only, so an order meets no price that was past when
- * it came.
+ * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a spread of one
+ * tick around it and, with `volume: "traded"`, a quarter of the volume. Strategies see finished bars only, so an order
+ * meets no price that was past when it came.
  */
 export const candleFills = (options: QueueOptions & { readonly path?: BarPath } = {}): FillModel =>
   modelOf("candleFills", { from: "candles", ...options });

@@ -1,8 +1,8 @@
 /**
  * A best bid and ask for a recording that holds prints alone, so that takers have something to meet.
  *
- * Who bought paid an ask, who sold got a bid: each stays where it was last seen, with the quantity of that print, until a print on the
- * other side shows that it cannot be there any more; then it is a tick further away.
+ * Who bought paid an ask, who sold got a bid: each stays where it was last seen, with the quantity of that print, until
+ * a print on the other side shows that it cannot be there any more; then it is a tick further away.
  * Invariants: the bid is below the ask; a side that no print has shown yet is empty.
  * Not here: who reads the rows (row-dispatch.ts).
  */
@@ -75,7 +75,10 @@ export const tradeTaker = (
   return Object.assign(take, { skipTo });
 };
 
-/** The last row from `from` to before `row` after which the side did not change: from there on both sides are known again. */
+/**
+ * The last row from `from` to before `row` after which the side did not change: from there on both sides are known
+ * again.
+ */
 const lastTurn = (side: Int8Array, from: number, row: number): number => {
   let one = Math.max(from, row - 1);
   while (one > from && side[one] === side[row - 1]) one--;

@@ -1,8 +1,9 @@
 /**
  * Which funding a run charges: what was recorded, a rate of the config at equal intervals, or none.
  *
- * Invariants: a recorded series is charged as it is; a configured rate stands in only for swaps without one, at whole multiples of
- * the interval on the service's clock (UTC); after `stop` no timer is left; what is charged is said in one sentence.
+ * Invariants: a recorded series is charged as it is; a configured rate stands in only for swaps without one, at whole
+ * multiples of the interval on the service's clock (UTC); after `stop` no timer is left; what is charged is said in one
+ * sentence.
  * Not here: what funding does to money (venue/funding.ts).
  */
 import type { Clock, Timer } from "../clock/clock.ts";
@@ -12,7 +13,9 @@ import { SluiceError } from "../errors.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 
-/** Every `intervalHours` (such as 8) all swaps without recorded rates are charged `rate`, decimal text such as "0.0001". */
+/**
+ * Every `intervalHours` (such as 8) all swaps without recorded rates are charged `rate`, decimal text such as "0.0001".
+ */
 export interface FundingSchedule {
   /** Hours between two charges. */
   readonly intervalHours: number;

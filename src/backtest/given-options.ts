@@ -1,8 +1,8 @@
 /**
  * A config whose backtest gets options from elsewhere, such as a command line.
  *
- * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is left for the
- * run to refuse.
+ * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is
+ * left for the run to refuse.
  * Not here: what the options mean (backtest-service.ts).
  */
 import { type BacktestOptions, type BacktestSpec, backtest } from "./backtest-service.ts";

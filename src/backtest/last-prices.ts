@@ -1,5 +1,6 @@
 /**
- * What each instrument of a tape was worth at its end: the last mark, else the last mid, else the last trade, else the last close.
+ * What each instrument of a tape was worth at its end: the last mark, else the last mid, else the last trade, else the
+ * last close.
  *
  * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
  */

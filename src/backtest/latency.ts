@@ -1,8 +1,8 @@
 /**
  * Models of the way to the service and back.
  *
- * Invariants: each request or message draws its own delay from the run's seed; the shortest way is never below the stated
- * minimum; the same seed gives the same delays.
+ * Invariants: each request or message draws its own delay from the run's seed; the shortest way is never below the
+ * stated minimum; the same seed gives the same delays.
  */
 
 import type { Latency } from "../client/transport/in-process.ts";
@@ -10,7 +10,8 @@ import { SluiceError } from "../errors.ts";
 import type { Random } from "../random.ts";
 
 /**
- * A model of the way to the service and back: what `constant`, `lognormal`, `empirical`, `fromSession`, `fromFixture` and `ways` return.
+ * A model of the way to the service and back: what `constant`, `lognormal`, `empirical`, `fromSession`, `fromFixture`
+ * and `ways` return.
  */
 export interface LatencyModel {
   readonly name: string;
@@ -105,9 +106,10 @@ export interface EmpiricalOptions {
 export const delaysMin = 20;
 
 /**
- * Delays as they were recorded. A draw takes a uniform number u and returns the u-quantile of the recorded delays, straight between
- * neighbours, so that no delay is shorter or longer than those recorded. Draws do not depend on each other: that slow calls came in
- * bunches is lost. The two ways of a call are parts of one round trip; what the service pushes takes the way back of another.
+ * Delays as they were recorded. A draw takes a uniform number u and returns the u-quantile of the recorded delays,
+ * straight between neighbours, so that no delay is shorter or longer than those recorded. Draws do not depend on each
+ * other: that slow calls came in bunches is lost. The two ways of a call are parts of one round trip; what the service
+ * pushes takes the way back of another.
  */
 export const empirical = ({ name, roundTripMs, entryShare = 0.5, feedMs }: EmpiricalOptions): LatencyModel => {
   if (!(entryShare >= 0 && entryShare <= 1))

@@ -1,8 +1,9 @@
 /**
  * Paper trading on live prices: the embedded service fed by a source of prices that come as they are made.
  *
- * Invariants: nothing is opened before `load`; prices reach the service when they arrive, and strategies at once, as the way they took is
- * in them already; orders take the way of the latency model; while nothing is known of present prices no order is taken.
+ * Invariants: nothing is opened before `load`; prices reach the service when they arrive, and strategies at once, as
+ * the way they took is in them already; orders take the way of the latency model; while nothing is known of present
+ * prices no order is taken.
  * Not here: where prices come from (market/live-prices.ts), recorded and generated markets (backtest-service.ts).
  */
 import { of, ReplaySubject, switchMap } from "rxjs";

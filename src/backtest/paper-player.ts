@@ -1,10 +1,10 @@
 /**
- * Plays a tape on a clock that moves by itself: each row to the service at its instant, then to the strategies after the feed's
- * delay.
+ * Plays a tape on a clock that moves by itself: each row to the service at its instant, then to the strategies after
+ * the feed's delay.
  *
- * Invariants: one timer waits for the next row; deliveries keep the order of the rows, and those of an instant come before the order
- * updates its rows caused that are due with them; bars built from trades close on time even when nothing is delivered; after `stop`
- * nothing is played and no timer is left.
+ * Invariants: one timer waits for the next row; deliveries keep the order of the rows, and those of an instant come
+ * before the order updates its rows caused that are due with them; bars built from trades close on time even when
+ * nothing is delivered; after `stop` nothing is played and no timer is left.
  * Not here: a clock that is moved (player.ts).
  */
 import type { ServiceEnv } from "../client/service-port.ts";
@@ -102,7 +102,8 @@ export class PaperPlayer {
         this.#closeBars();
       });
     }
-    // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is delivered after the row.
+    // Afterwards, because of timers of one instant the one that was set first runs first: what a row causes is
+    // delivered after the row.
     for (let index = begin; index < this.#next && !this.#stopped; index++) this.#simulated.apply(index, now);
   }
 

@@ -1,8 +1,9 @@
 /**
- * What strategies of a backtest have seen so far, as a history source: the rows delivered to them, and those before the recording's
- * window.
+ * What strategies of a backtest have seen so far, as a history source: the rows delivered to them, and those before the
+ * recording's window.
  *
- * Invariants: a row that has not been delivered is not shown, nor one at or after the current instant; answers are made at once.
+ * Invariants: a row that has not been delivered is not shown, nor one at or after the current instant; answers are made
+ * at once.
  * Not here: how bars are built of rows (market/recorded-history.ts).
  */
 import type { HistorySource } from "../market/history.ts";

@@ -1,10 +1,11 @@
 /**
  * Plays a tape on a clock: each row to the service at its instant, then to the strategies after the feed's delay.
  *
- * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last: requests that arrive,
- * answers, pushes of orders, what strategies wait for; deliveries keep the order of the rows and never fall in time; bars built from
- * trades close on time even when nothing is delivered; delays are drawn in the order of the rows. While the service is idle its
- * rows may reach it later than their instant, but before anything else could notice.
+ * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last: requests
+ * that arrive, answers, pushes of orders, what strategies wait for; deliveries keep the order of the rows and never
+ * fall in time; bars built from trades close on time even when nothing is delivered; delays are drawn in the order of
+ * the rows. While the service is idle its rows may reach it later than their instant, but before anything else could
+ * notice.
  */
 import type { VirtualClock } from "../clock/virtual-clock.ts";
 import { stretch } from "../host/execution-context.ts";
@@ -14,8 +15,8 @@ import type { Simulated } from "./simulated-service.ts";
 
 interface Player {
   /**
-   * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up, or
-   * a pause was asked for after a step. Time moves on only with the next call.
+   * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up,
+   * or a pause was asked for after a step. Time moves on only with the next call.
    */
   play(untilAt: number, rows: number, pause?: Pause): boolean;
   readonly rowsApplied: number;
@@ -172,8 +173,9 @@ class TapePlayer implements Player {
   }
 
   /**
-   * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer; true when it was paused. Nothing but the loop:
-   * it is entered seldom, stays long, and its code is made while it runs from what has run.
+   * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer; true when it was
+   * paused. Nothing but the loop: it is entered seldom, stays long, and its code is made while it runs from what has
+   * run.
    */
   #deliverUntil(untilAt: number, stopAt: number, pause: Pause): boolean {
     const clock = this.#clock;

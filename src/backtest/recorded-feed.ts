@@ -1,8 +1,10 @@
 /**
- * Delays of a recording's own feed as a latency model: `latency: ways({ entry, response, feed: fromFixture("out/perp") })`.
+ * Delays of a recording's own feed as a latency model: `latency: ways({ entry, response, feed: fromFixture("out/perp")
+ * })`.
  *
- * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's clock was behind
- * the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if that is known otherwise.
+ * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's
+ * clock was behind the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if
+ * that is known otherwise.
  * Invariants: a fixture that tells no delays is refused.
  * Not here: how they are found (plugins/import/import-exchange.ts), drawing (latency.ts).
  */
@@ -18,8 +20,9 @@ export interface FromFixtureOptions {
 }
 
 /**
- * The feed as recorded in the fixture `dir`; `empirical` says how its delays are drawn. As a model for all ways a request and its
- * answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture tells no delays.
+ * The feed as recorded in the fixture `dir`; `empirical` says how its delays are drawn. As a model for all ways a
+ * request and its answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture tells no
+ * delays.
  */
 export const fromFixture = (dir: string, { baseMs = 0 }: FromFixtureOptions = {}): LatencyModel => {
   const { delaysMs = [] } = readManifest(resolve(dir)).feed ?? {};

@@ -1,8 +1,8 @@
 /**
  * Collects what a run did into its report.
  *
- * Invariants: only listens; prices at the end are the embedded service's own where it holds a position, so that what the
- * strategies made adds up to what the account made.
+ * Invariants: only listens; prices at the end are the embedded service's own where it holds a position, so that what
+ * the strategies made adds up to what the account made.
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
 

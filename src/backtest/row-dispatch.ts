@@ -1,8 +1,8 @@
 /**
  * Applies the rows of a tape at the embedded service.
  *
- * Invariants: a snapshot takes away exactly the levels it does not show, so that an order keeps its place behind those that stay;
- * bars are printed only where nothing finer was recorded, or where nothing else is to be filled from.
+ * Invariants: a snapshot takes away exactly the levels it does not show, so that an order keeps its place behind those
+ * that stay; bars are printed only where nothing finer was recorded, or where nothing else is to be filled from.
  */
 import type { Clock } from "../clock/clock.ts";
 import { grid, mul } from "../decimal.ts";

@@ -1,9 +1,9 @@
 /**
  * Runs a config against a recorded market: the live engine on a clock that this file turns.
  *
- * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in a
- * strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever happens, the
- * engine is stopped and plugins are undone.
+ * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in
+ * a strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever
+ * happens, the engine is stopped and plugins are undone.
  * Not here: what the report means (report/report.ts), how it is collected (report-collector.ts).
  */
 
@@ -41,9 +41,9 @@ const rowsPerTurn = 20_000;
 const tailMs = 1_000;
 
 /**
- * Replays a recorded market against the strategies of a config, on virtual time and under the service's limits; what the command
- * `backtest` does. Rejects with CONFIG_INVALID or FIXTURE_INVALID before anything runs. The same config, recording and seed give the
- * same `resultHash`.
+ * Replays a recorded market against the strategies of a config, on virtual time and under the service's limits; what
+ * the command `backtest` does. Rejects with CONFIG_INVALID or FIXTURE_INVALID before anything runs. The same config,
+ * recording and seed give the same `resultHash`.
  */
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();
@@ -187,7 +187,8 @@ const played = async (
     promises.asked = false;
     return player.play(untilAt, rows, promises);
   };
-  // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen anything yet.
+  // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen
+  // anything yet.
   const first = rowsAtStart(tape);
   player.play(tape.startAt, first, {
     get asked() {

@@ -9,7 +9,9 @@ import { latenciesOf, type RunReport } from "../report/report.ts";
 import type { TradeStatistics } from "../report/trade-statistics.ts";
 import type { OpenBacktest } from "./backtest-service.ts";
 
-/** Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there. */
+/**
+ * Latency is from submission by the strategy to acceptance at the service: what an action waited, and its way there.
+ */
 export const watchSends = (
   { simulated, users }: OpenBacktest,
   { endpoints }: Contract,

@@ -1,11 +1,12 @@
 /**
  * Gaps of a recording in which an instrument has no price: weekends of bars, outages of a recorder.
  *
- * A gap is longer than five minutes without a row of any series that its fills are read from; for bars, time that no bar covers. Before
- * the first row and after the last one there is none, as no price follows.
+ * A gap is longer than five minutes without a row of any series that its fills are read from; for bars, time that no
+ * bar covers. Before the first row and after the last one there is none, as no price follows.
  *
  * Invariants: gaps are in time order and do not overlap; both ends are instants at which a price is known.
- * Not here: what a report tells of each series (report/coverage.ts), what happens to orders in a gap (venue/order-entry.ts).
+ * Not here: what a report tells of each series (report/coverage.ts), what happens to orders in a gap
+ * (venue/order-entry.ts).
  */
 import { isTerms, type Series, type Tape } from "../market/tape/tape.ts";
 import type { Silence } from "../venue/venue.ts";

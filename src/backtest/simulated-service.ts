@@ -1,8 +1,9 @@
 /**
  * The embedded service with a recorded market played into it: what backtest and paper share.
  *
- * Invariants: the venue sees an event before any strategy can; strategies see it after the feed's delay, in order; answers and
- * pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price that is still to come.
+ * Invariants: the venue sees an event before any strategy can; strategies see it after the feed's delay, in order;
+ * answers and pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price
+ * that is still to come.
  * Not here: who moves the clock (runner.ts, paper.ts).
  */
 import { NEVER, type Observable, of } from "rxjs";
@@ -51,8 +52,8 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   /** What fills are made from. */
   readonly filledBy: FillChoice;
   /**
-   * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those before it may
-   * be applied late, if only before the next timer runs and before anybody looks.
+   * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those
+   * before it may be applied late, if only before the next timer runs and before anybody looks.
    */
   quietUntil(from: number, to: number): number;
   /** Applies row `index` of the tape's order at the service. */

@@ -1,10 +1,12 @@
 /**
- * Skip-ahead of a backtest: how many rows can be applied in bulk, because they change nothing at the embedded service but prices.
+ * Skip-ahead of a backtest: how many rows can be applied in bulk, because they change nothing at the embedded service
+ * but prices.
  *
  * That is so while no order rests there and no price comes near one at which a position would be liquidated. Where
- * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed again: there it is so until the
- * first order has come. An instrument that comes or goes decides what becomes of the prints around it, and so do bars that overlap;
- * funding is charged to holders of a position, and which price whole levels will show is not known beforehand.
+ * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed again: there it is
+ * so until the first order has come. An instrument that comes or goes decides what becomes of the prints around it, and
+ * so do bars that overlap; funding is charged to holders of a position, and which price whole levels will show is not
+ * known beforehand.
  * Not here: what is made of it (player.ts, batched-rows.ts).
  */
 import type { Series, Tape, TapeInstrument } from "../market/tape/tape.ts";
@@ -12,7 +14,9 @@ import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-/** Rows that are looked at in one go: what was looked at is thrown away when something happens, and that may be soon. */
+/**
+ * Rows that are looked at in one go: what was looked at is thrown away when something happens, and that may be soon.
+ */
 const rowsAtFirst = 128;
 const rowsAtMost = 8_192;
 
@@ -89,7 +93,10 @@ export class SkipAhead {
     this.#followers += change;
   };
 
-  /** How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at a time. */
+  /**
+   * How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at
+   * a time.
+   */
   until(from: number, to: number): number {
     if (this.#never || this.#followers > 0) return from;
     if (this.#state === "unknown") {

@@ -12,7 +12,10 @@ export interface Detailed {
   readonly onDetails?: (details: RunDetails) => void;
 }
 
-/** The config with a service that tells `onDetails` at the end of a run; another kind of service is left for the run to refuse. */
+/**
+ * The config with a service that tells `onDetails` at the end of a run; another kind of service is left for the run to
+ * refuse.
+ */
 export const withDetails = (config: unknown, onDetails: (details: RunDetails) => void): unknown => {
   const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
   const { openWith } = service ?? {};

@@ -1,10 +1,11 @@
 /**
  * Choice of the end of a bar that a pessimistic path reaches first: the worse one for the account.
  *
- * Positions with stops and take-profits are valued first: on the way low-high and on the way high-low each is closed at the first of
- * its levels, and the way that leaves less money at the close is taken. Where both leave the same, an end that meets only resting buys,
- * or only resting sells, comes second, so that a fill is not followed by the favourable end of its bar. A held take-profit counts as a
- * resting order. Where both ends meet resting orders, the end that reaches a stop comes first.
+ * Positions with stops and take-profits are valued first: on the way low-high and on the way high-low each is closed at
+ * the first of its levels, and the way that leaves less money at the close is taken. Where both leave the same, an end
+ * that meets only resting buys, or only resting sells, comes second, so that a fill is not followed by the favourable
+ * end of its bar. A held take-profit counts as a resting order. Where both ends meet resting orders, the end that
+ * reaches a stop comes first.
  *
  * Invariants: exact decimals; the answer depends on the bar, resting orders and held exits alone.
  * Not here: the prints of a bar (candle-prints.ts).

@@ -1,9 +1,10 @@
 /**
  * Cancel-all: cancels open orders until complete listings show that none is left.
  *
- * Invariants: only a complete listing counts, and it takes `confirmations` of them in a row, as a placement may still be on its way;
- * a failed read is reported as unknown; the interval between rounds grows while nothing changes, and they end when no order is left or
- * after `listingsMax`; an order that the service cannot cancel is reported once and left.
+ * Invariants: only a complete listing counts, and it takes `confirmations` of them in a row, as a placement may still
+ * be on its way; a failed read is reported as unknown; the interval between rounds grows while nothing changes, and
+ * they end when no order is left or after `listingsMax`; an order that the service cannot cancel is reported once and
+ * left.
  * Not here: when to begin, which orders are meant, how they are listed (the callers).
  */
 import {

@@ -1,9 +1,9 @@
 /**
  * Gateway to the service: validates a call's input, queues it with the scheduler, and decodes its outcome.
  *
- * Invariants: an invalid call is refused here and costs nothing; only idempotent calls are repeated; a read without an answer is
- * retried a bounded number of times; identical queued reads share one request; a read that is no longer needed when its quota is
- * granted is not sent.
+ * Invariants: an invalid call is refused here and costs nothing; only idempotent calls are repeated; a read without an
+ * answer is retried a bounded number of times; identical queued reads share one request; a read that is no longer
+ * needed when its quota is granted is not sent.
  * Not here: quota (scheduler/), encoding and decoding (codec.ts), the use of records (orders/).
  */
 import { Observable } from "rxjs";
@@ -36,7 +36,10 @@ export interface Call<E extends EndpointName> extends CallOptions {
   readonly instId?: string | undefined;
   /** Elements of a batch that is put together already; 1 when left out. */
   readonly elements?: number;
-  /** For a batch that is assembled when it is sent: the number of elements it would have now. The scheduler may ask for fewer. */
+  /**
+   * For a batch that is assembled when it is sent: the number of elements it would have now. The scheduler may ask for
+   * fewer.
+   */
   elementsNow?(): number;
   /** What to send as of `now`, of at most so many elements; undefined withdraws the call. */
   input(elementsMax: number, now: number): InputOf<E> | undefined;
@@ -46,8 +49,8 @@ export interface Call<E extends EndpointName> extends CallOptions {
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared read is sent
-   * as long as one of its subscribers needs it.
+   * Whether the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared
+   * read is sent as long as one of its subscribers needs it.
    */
   readonly needed?: () => boolean;
 }
@@ -66,7 +69,10 @@ export interface User {
 
 /** Calls of one user, with types. */
 export interface Gateway {
-  /** Queues a call. Throws QUEUE_FULL. The returned function withdraws it before it left, and stops listening in any case. */
+  /**
+   * Queues a call. Throws QUEUE_FULL. The returned function withdraws it before it left, and stops listening in any
+   * case.
+   */
   submit<E extends EndpointName>(call: Call<E>): () => void;
   /** `submit` of a known input as a stream: one outcome and completion; errors with QUEUE_FULL only. */
   call<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;

@@ -1,9 +1,9 @@
 /**
  * Outcomes of calls to the service. Expected outcomes are values; nothing here throws.
  *
- * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call that changes
- * something `rejected` means that the service judged it and did not execute it; an empty list is evidence of absence only in `done`, and
- * a record that cannot be read stands in the way of its own order only (`hiddenIn`).
+ * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call
+ * that changes something `rejected` means that the service judged it and did not execute it; an empty list is evidence
+ * of absence only in `done`, and a record that cannot be read stands in the way of its own order only (`hiddenIn`).
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -76,7 +76,10 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
   }
 };
 
-/** The answer's own no with a code that is on no list of rejections (contract/rejections.ts), be it of the call or of one of its elements. */
+/**
+ * The answer's own no with a code that is on no list of rejections (contract/rejections.ts), be it of the call or of
+ * one of its elements.
+ */
 export const unlistedIn = (
   endpoint: EndpointName,
   outcome: Outcome<unknown>,

@@ -1,8 +1,8 @@
 /**
  * Paging: reads a listing to its end, with order ids as the cursor.
  *
- * Invariants: pages are requested from new to old with `after` only; a page that repeats or ignores the cursor is a failure; a result is
- * complete or a failure.
+ * Invariants: pages are requested from new to old with `after` only; a page that repeats or ignores the cursor is a
+ * failure; a result is complete or a failure.
  */
 import { EMPTY, expand, type Observable, of, reduce, map as rxMap, tap } from "rxjs";
 import { paging } from "../contract/limits.ts";

@@ -1,10 +1,10 @@
 /**
  * Response parser: turns an answer into an outcome by envelope, error codes, field aliases and record schemas.
  *
- * Invariants: a call that changes something counts as rejected only by the service's own envelope with a code known to mean so
- * (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` whatever its status, and so is a 429 that is not
- * recognisably the service's; an unreadable body is never an empty success; the results of a batch's elements count whatever the
- * envelope's code is; unknown fields are dropped, unreadable records are reported.
+ * Invariants: a call that changes something counts as rejected only by the service's own envelope with a code known to
+ * mean so (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` whatever its status, and
+ * so is a 429 that is not recognisably the service's; an unreadable body is never an empty success; the results of a
+ * batch's elements count whatever the envelope's code is; unknown fields are dropped, unreadable records are reported.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -77,8 +77,8 @@ const renamed = (record: Raw, names: readonly Alias[]): Record<string, unknown> 
 };
 
 /**
- * The results of elements whose four texts are all there under their own names: such need neither a check nor another spelling.
- * Undefined where one is otherwise.
+ * The results of elements whose four texts are all there under their own names: such need neither a check nor another
+ * spelling. Undefined where one is otherwise.
  */
 const plainResults = (data: readonly unknown[]): readonly ElementResult[] | undefined => {
   const results = new Array<ElementResult>(data.length);
@@ -163,7 +163,10 @@ const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
   clOrdId: typeof clOrdId === "string" ? clOrdId : undefined,
 });
 
-/** Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it sends. */
+/**
+ * Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it
+ * sends.
+ */
 const isOwn = ({ headers, body }: WireResponse): boolean =>
   readEnvelope(body) !== undefined || Object.values(limitHeaders).some((name) => headers[name] !== undefined);
 

@@ -1,7 +1,8 @@
 /**
  * Service port: everything an engine needs from its environment, in one value.
  *
- * Invariants: live, paper, backtest, simulation and replay differ only in this value; nothing above depends on which one it is.
+ * Invariants: live, paper, backtest, simulation and replay differ only in this value; nothing above depends on which
+ * one it is.
  */
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -24,21 +25,29 @@ export interface ServiceEnv {
   readonly onError: (error: unknown) => void;
   /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
   readonly onAnomaly: (what: string, detail: string) => void;
-  /** Called when market data may have been missed, as after a lost connection, for recorders; each time, unlike an anomaly. */
+  /**
+   * Called when market data may have been missed, as after a lost connection, for recorders; each time, unlike an
+   * anomaly.
+   */
   readonly onBreak?: (why: string) => void;
   /**
-   * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may be made
-   * now and has been charged, otherwise the instant to ask again.
+   * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may
+   * be made now and has been charged, otherwise the instant to ask again.
    */
   readonly leave: (ip: string) => number | undefined;
   /**
-   * Returns the reason why a request must not be sent after all; called just before its bytes are written. It then fails with
-   * NOT_LEADING. Only a service over a network calls it.
+   * Returns the reason why a request must not be sent after all; called just before its bytes are written. It then
+   * fails with NOT_LEADING. Only a service over a network calls it.
    */
   readonly mayNot?: (request: WireRequest) => string | undefined;
-  /** Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out. */
+  /**
+   * Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out.
+   */
   readonly headers?: readonly string[];
-  /** Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks credentials. */
+  /**
+   * Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks
+   * credentials.
+   */
   readonly faultyKeys?: boolean;
   /** The user confirms having tested the config's dialect at the exchange. */
   readonly iTestedThis?: boolean;
@@ -49,8 +58,8 @@ export interface ServiceUser extends User {
   /** Order records pushed by the service; never errors, ends with the service. */
   readonly pushes$: Observable<OrderRecord>;
   /**
-   * True while every change of this user's orders is pushed, false while some may be missed; emits the current value first.
-   * After each change to true the state has to be read once, as changes in between were not pushed.
+   * True while every change of this user's orders is pushed, false while some may be missed; emits the current value
+   * first. After each change to true the state has to be read once, as changes in between were not pushed.
    */
   readonly pushing$: Observable<boolean>;
 }
@@ -74,7 +83,10 @@ export interface PathExit {
   /** Current level of the fixed or trailing stop, whichever is nearer. */
   readonly stopPx?: string | undefined;
   readonly takeProfitPx?: string | undefined;
-  /** Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels is reached. */
+  /**
+   * Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels
+   * is reached.
+   */
   readonly exitOn: (path: readonly string[]) => string | undefined;
 }
 
@@ -101,8 +113,8 @@ export interface OpenService {
   /** History of market data, where the service has its own: synchronous and in virtual time. */
   readonly history?: HistorySource;
   /**
-   * Follows the prices inside the bars of an instrument; undefined where it plays none. Only a service has it that plays recorded bars:
-   * its market tells but the finished ones.
+   * Follows the prices inside the bars of an instrument; undefined where it plays none. Only a service has it that
+   * plays recorded bars: its market tells but the finished ones.
    */
   readonly followBars?: (instId: string, follower: PathFollower) => FollowedPath | undefined;
   /** At least one; strategies that name none use the first. Key names are unique over all users. */
@@ -118,8 +130,8 @@ export interface OpenService {
   /** True where the list of products cannot change while the engine runs: it is read once instead of every hour. */
   readonly listFixed?: boolean;
   /**
-   * Age in milliseconds up to which a pushed list of pending orders needs no read, where pushes cannot be lost; 30,000 when left out. A
-   * value of the config wins.
+   * Age in milliseconds up to which a pushed list of pending orders needs no read, where pushes cannot be lost; 30,000
+   * when left out. A value of the config wins.
    */
   readonly pendingPushedMs?: number | undefined;
   /** Current number of open connections and requests, where there is a network. */
@@ -134,7 +146,10 @@ export interface OpenService {
   stop(): void | Promise<void>;
 }
 
-/** Where to trade, as a config names it: what `backtest`, `paper` and `live` return. Nothing is opened before the engine starts. */
+/**
+ * Where to trade, as a config names it: what `backtest`, `paper` and `live` return. Nothing is opened before the engine
+ * starts.
+ */
 export interface ServiceSpec {
   readonly kind: string;
   /** Where the service is, where it is somewhere. */

@@ -1,8 +1,9 @@
 /**
  * Shared read: one request for all identical reads that are made while it is queued.
  *
- * Invariants: reads made before the request is sent share it, later ones make a new one; it is sent only if a subscriber still needs it;
- * a read without an answer is retried a bounded number of times, after a pause; it is unqueued when its last subscriber leaves.
+ * Invariants: reads made before the request is sent share it, later ones make a new one; it is sent only if a
+ * subscriber still needs it; a read without an answer is retried a bounded number of times, after a pause; it is
+ * unqueued when its last subscriber leaves.
  * Not here: which reads are the same (gateway.ts).
  */
 import { Observable, type Subscriber } from "rxjs";

@@ -1,9 +1,10 @@
 /**
- * Split read: a read that the service answers only in parts, such as a listing by kind of instrument, requested part by part and merged.
+ * Split read: a read that the service answers only in parts, such as a listing by kind of instrument, requested part by
+ * part and merged.
  *
- * Invariants: each part is a read of its own, charged and repeated as one; the whole is done when every part is, and otherwise ends as
- * the first part that did not; listings of orders stay newest first and within the limit that was asked for, so that the oldest record
- * of a page is still the cursor of the next.
+ * Invariants: each part is a read of its own, charged and repeated as one; the whole is done when every part is, and
+ * otherwise ends as the first part that did not; listings of orders stay newest first and within the limit that was
+ * asked for, so that the oldest record of a page is still the cursor of the next.
  */
 import { forkJoin, map, type Observable } from "rxjs";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";

@@ -1,9 +1,10 @@
 /**
  * Time as a capability: what the moment is, and ways to be called later.
  *
- * Invariants: `now` never falls; a timer runs once, at or after its instant, never inside the call that set it; timers of
- * equal instants run in the order they were set.
- * Not here: real time (system-clock.ts), moved time (virtual-clock.ts), the service's time (scheduler/quota/server-clock.ts).
+ * Invariants: `now` never falls; a timer runs once, at or after its instant, never inside the call that set it; timers
+ * of equal instants run in the order they were set.
+ * Not here: real time (system-clock.ts), moved time (virtual-clock.ts), the service's time
+ * (scheduler/quota/server-clock.ts).
  */
 import { Observable } from "rxjs";
 
@@ -14,7 +15,10 @@ export interface Timer {
 
 /** `now` and `wallNow` may be handed on by themselves: they are asked so often that a wrapper around them costs. */
 export interface Clock {
-  /** Milliseconds on a scale that never steps. It starts near the Unix epoch's count, but only differences mean anything. */
+  /**
+   * Milliseconds on a scale that never steps. It starts near the Unix epoch's count, but only differences mean
+   * anything.
+   */
   readonly now: () => number;
   /** Milliseconds since the Unix epoch as the calendar says. May step; for display and signing only. */
   readonly wallNow: () => number;
@@ -34,7 +38,10 @@ export const after = (clock: Clock, ms: number): Observable<0> =>
     };
   });
 
-/** Emits 0, 1, 2 … every `ms`, first after `ms`, on an absolute schedule so that it does not drift. Late ticks are merged into one. */
+/**
+ * Emits 0, 1, 2 … every `ms`, first after `ms`, on an absolute schedule so that it does not drift. Late ticks are
+ * merged into one.
+ */
 export const every = (clock: Clock, ms: number): Observable<number> =>
   new Observable((subscriber) => {
     const start = clock.now();
@@ -62,8 +69,8 @@ interface DelayQueueOptions<T> {
 }
 
 /**
- * Delay queue: hands over each item a fixed time after it was added, unless it is settled by then. One timer serves all, as one for each
- * would wake the process once for every item, and most are settled long before.
+ * Delay queue: hands over each item a fixed time after it was added, unless it is settled by then. One timer serves
+ * all, as one for each would wake the process once for every item, and most are settled long before.
  */
 export class DelayQueue<T> {
   readonly #clock: Clock;

@@ -1,5 +1,6 @@
 /**
- * What a backtest needs of the real machine: to let promises settle, to know that there are some, and to say how long it took.
+ * What a backtest needs of the real machine: to let promises settle, to know that there are some, and to say how long
+ * it took.
  *
  * Invariants: none of them reaches a decision or the result's hash: settling when nothing waits changes nothing.
  */
@@ -14,7 +15,9 @@ export const letPromisesSettle = async (): Promise<void> => {
 
 /** Notices that promises are made or settled, until it is stopped. */
 export interface PromiseWatch {
-  /** Whether a promise was made or settled since this was set to false, so that somebody may be waiting for their turn. */
+  /**
+   * Whether a promise was made or settled since this was set to false, so that somebody may be waiting for their turn.
+   */
   asked: boolean;
   readonly stop: () => void;
 }

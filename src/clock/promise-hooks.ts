@@ -1,7 +1,8 @@
 /**
  * Promise hooks of the platform: calls back as promises are made, run and settle, anywhere in the process.
  *
- * Only simulated time needs them, so they are looked up when a run begins: other runtimes than Node load and trade without them.
+ * Only simulated time needs them, so they are looked up when a run begins: other runtimes than Node load and trade
+ * without them.
  */
 import type { promiseHooks } from "node:v8";
 import { SluiceError } from "../errors.ts";

@@ -1,9 +1,10 @@
 /**
  * The service's own time: a calendar that may be wrong and may step, and beside it a time that never falls.
  *
- * Invariants: `wallNow` is what the service believes and says (Date, `ts`, whether a signature is stale); `now` is what its
- * windows and records run on. They are equal until the calendar steps back. Then `now` goes on ahead by whole minutes, so that
- * windows still begin at the calendar's full minutes and seconds and no record is older than one before it.
+ * Invariants: `wallNow` is what the service believes and says (Date, `ts`, whether a signature is stale); `now` is what
+ * its windows and records run on. They are equal until the calendar steps back. Then `now` goes on ahead by whole
+ * minutes, so that windows still begin at the calendar's full minutes and seconds and no record is older than one
+ * before it.
  * Not here: why it is wrong (the faults of the served venue).
  */
 import type { Clock } from "./clock.ts";

@@ -1,9 +1,9 @@
 /**
  * The machine's own time. The only file that may touch the platform's clocks and timers.
  *
- * Invariants: delays beyond what the platform can hold are split (a too large one would otherwise fire at once); what is due already
- * waits for no timer of the platform, which takes a millisecond at least, unless a timer that was due set it: a loop of those would
- * take all of the processor.
+ * Invariants: delays beyond what the platform can hold are split (a too large one would otherwise fire at once); what
+ * is due already waits for no timer of the platform, which takes a millisecond at least, unless a timer that was due
+ * set it: a loop of those would take all of the processor.
  */
 import type { Clock, Timer } from "./clock.ts";
 

@@ -1,8 +1,8 @@
 /**
  * Virtual clock: time that moves when told, with a heap of timers.
  *
- * Invariants: timers run in (instant, order set); a timer set by a timer runs at its own instant, not at the end of the step;
- * `now` during a timer is that timer's instant.
+ * Invariants: timers run in (instant, order set); a timer set by a timer runs at its own instant, not at the end of the
+ * step; `now` during a timer is that timer's instant.
  */
 import { assert } from "../errors.ts";
 import type { Clock, Timer } from "./clock.ts";
@@ -15,8 +15,8 @@ export class VirtualClock implements Clock {
   /** Timers that are set. */
   pending = 0;
   /**
-   * Called before each timer is set, also before those that it sets itself: whoever puts off setting timers that nobody can notice
-   * yet does it then, and the order of timers is as if nothing had been put off.
+   * Called before each timer is set, also before those that it sets itself: whoever puts off setting timers that nobody
+   * can notice yet does it then, and the order of timers is as if nothing had been put off.
    */
   beforeTimer: (() => void) | undefined;
   readonly #heap: HeapTimer[] = [];

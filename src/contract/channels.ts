@@ -1,9 +1,10 @@
 /**
  * What crosses the WebSocket: requests, acknowledgements and pushes, one schema each.
  *
- * Invariants: everything here fills gap G14, as the description names no channel and no message; records of private channels are
- * those of the REST listings. Every push carries `ts`; with `websocket.sequenced` also `seqId`, and `prevSeqId` naming the
- * message of the same channel and instrument before it on the same connection (-1 before the first).
+ * Invariants: everything here fills gap G14, as the description names no channel and no message; records of private
+ * channels are those of the REST listings. Every push carries `ts`; with `websocket.sequenced` also `seqId`, and
+ * `prevSeqId` naming the message of the same channel and instrument before it on the same connection (-1 before the
+ * first).
  * Not here: names of channels, intervals (profile.ts), limits of connections and subscriptions (limits.ts).
  */
 import type { FromSchema, JSONSchema } from "json-schema-to-ts";
@@ -100,7 +101,10 @@ export type TickerMessage = FromSchema<typeof tickerMessage>;
 
 const bookLevel = { type: "array", minItems: 2, maxItems: 2, items: decimalText } as const;
 
-/** Levels are [px, sz]; a size of 0 removes the price. The first message after subscribing is a whole book, the rest are changes. */
+/**
+ * Levels are [px, sz]; a size of 0 removes the price. The first message after subscribing is a whole book, the rest are
+ * changes.
+ */
 export const bookMessage = {
   type: "object",
   additionalProperties: false,
@@ -151,7 +155,9 @@ export interface ChannelRecords {
 }
 export type ChannelName = keyof ChannelRecords;
 
-/** What the service sends: acknowledgements (`event` is the op), refusals, pings, and pushes (`event` is the channel). */
+/**
+ * What the service sends: acknowledgements (`event` is the op), refusals, pings, and pushes (`event` is the channel).
+ */
 export type SocketMessage =
   | { readonly event: "subscribe" | "unsubscribe"; readonly arg: ChannelArg; readonly ts: number }
   | { readonly event: "login"; readonly code: string; readonly ts: number }

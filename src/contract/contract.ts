@@ -9,7 +9,10 @@ import { layers as described, type Layer, type LayerName } from "./limits.ts";
 import { resolveProfile } from "./overrides.ts";
 import type { ExtraLayer, Profile, ProfileOverrides } from "./profile.ts";
 
-/** The service as data: endpoints with their weights and schemas, limit layers, and the service profile with the overrides in force. */
+/**
+ * The service as data: endpoints with their weights and schemas, limit layers, and the service profile with the
+ * overrides in force.
+ */
 export interface Contract {
   readonly profile: Profile;
   readonly endpoints: EndpointTable;
@@ -19,8 +22,8 @@ export interface Contract {
 }
 
 /**
- * The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. `layers` are others than
- * the described ones.
+ * The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. `layers`
+ * are others than the described ones.
  */
 export const createContract = (overrides?: ProfileOverrides, layers: Contract["layers"] = described): Contract => {
   const profile = resolveProfile(overrides);
@@ -39,8 +42,8 @@ interface ExchangeTerms {
 }
 
 /**
- * The contract of another exchange, with these overrides of its profile; described layers that it does not have hold anything. Throws
- * PROFILE_INVALID with every mistake in the overrides.
+ * The contract of another exchange, with these overrides of its profile; described layers that it does not have hold
+ * anything. Throws PROFILE_INVALID with every mistake in the overrides.
  */
 export const exchangeContract = (
   { profile = {}, layers: own }: ExchangeTerms,

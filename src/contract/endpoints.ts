@@ -1,6 +1,6 @@
 /**
- * The service as a table: ten endpoints, and one that only other exchanges have; what they cost, who may call them, what goes in and
- * what comes out.
+ * The service as a table: ten endpoints, and one that only other exchanges have; what they cost, who may call them,
+ * what goes in and what comes out.
  *
  * Invariants: the weights of the description's table are numbers here; those it does not show come from the profile.
  * `repeat` says what an unanswered call allows: `safe` may be sent again, `never` must be asked about first.
@@ -15,7 +15,9 @@ export interface Endpoint {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly weight: number;
-  /** Permission a key needs; `none` means no key is needed. Placing spot orders is checked by instrument kind as well. */
+  /**
+   * Permission a key needs; `none` means no key is needed. Placing spot orders is checked by instrument kind as well.
+   */
   readonly permission: string;
   /** Schema of the query (GET) or the body (POST). */
   readonly input: object;

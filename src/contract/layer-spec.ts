@@ -13,8 +13,8 @@ export interface LayerSpec {
   /** Name of the layer, of your choice. */
   readonly name: string;
   /**
-   * Whom it counts: an address, a user, a key, or each product of a user by itself (`instrument`). Calls that name no product, such as
-   * batches of several, count as one product more.
+   * Whom it counts: an address, a user, a key, or each product of a user by itself (`instrument`). Calls that name no
+   * product, such as batches of several, count as one product more.
    */
   readonly scope: ScopeKind;
   /** What it counts: calls, their weight, or the elements of batches. */

@@ -16,7 +16,10 @@ export interface Layer {
   readonly windowMs: number;
 }
 
-/** The three rate-limit layers of the service: requests a minute by address, requests a second by key, weight a minute by user. */
+/**
+ * The three rate-limit layers of the service: requests a minute by address, requests a second by key, weight a minute
+ * by user.
+ */
 export const layers = {
   ip: { name: "ip", unit: "requests", capacity: 1200, windowMs: 60_000 },
   key: { name: "key", unit: "requests", capacity: 10, windowMs: 1_000 },

@@ -1,8 +1,8 @@
 /**
  * Options that a program or a command line gives to a function: their names, kinds and bounds.
  *
- * Invariants: everything wrong is told at once, with the nearest right name; a number out of its bounds is told in the same words
- * to a program and on the command line.
+ * Invariants: everything wrong is told at once, with the nearest right name; a number out of its bounds is told in the
+ * same words to a program and on the command line.
  * Not here: texts of a command line (cli/option-values.ts), options of strategies (host/define.ts).
  */
 import { SluiceError } from "../errors.ts";
@@ -16,7 +16,9 @@ export interface Whole {
   readonly what?: string;
 }
 
-/** Rules for the options of a function: which must be given, which are whole numbers, and JSON Schemas of the others. */
+/**
+ * Rules for the options of a function: which must be given, which are whole numbers, and JSON Schemas of the others.
+ */
 export interface OptionRules {
   readonly required?: readonly string[];
   readonly wholes?: Readonly<Record<string, Whole>>;

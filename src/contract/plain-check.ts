@@ -1,8 +1,8 @@
 /**
  * Plain check: says yes to most values that fit a schema of flat objects, without the validator.
  *
- * Invariants: what it says yes to is valid as it is, and no validator would remove or fill in anything; no proves nothing. A schema that
- * says more than is read here has no plain check.
+ * Invariants: what it says yes to is valid as it is, and no validator would remove or fill in anything; no proves
+ * nothing. A schema that says more than is read here has no plain check.
  * Not here: what is wrong with a value (validate.ts).
  */
 import { isDecimal } from "../decimal.ts";
@@ -37,7 +37,10 @@ class Field {
   readonly name: string;
   readonly required: boolean;
   readonly isFlag: boolean;
-  /** How long a text certainly fits: schemas count characters, of which it has at most as many as units, and at least half as many. */
+  /**
+   * How long a text certainly fits: schemas count characters, of which it has at most as many as units, and at least
+   * half as many.
+   */
   readonly lengthMin: number;
   readonly lengthMax: number;
   /** Whether a text of that length may still not fit. */
@@ -114,7 +117,10 @@ const objectCheck = (schema: Schema): PlainCheck | undefined => {
   };
 };
 
-/** The plain check of a schema of closed objects whose properties are texts and flags, or of a list of such; undefined for any other. */
+/**
+ * The plain check of a schema of closed objects whose properties are texts and flags, or of a list of such; undefined
+ * for any other.
+ */
 export const plainCheckOf = (schema: Schema): PlainCheck | undefined => {
   if (schema.type !== "array") return objectCheck(schema);
   const { items, minItems = 0 } = schema;

@@ -1,8 +1,9 @@
 /**
  * Everything the service description leaves open, one row each: the value assumed, the gap it fills, and why.
  *
- * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an override that
- * names no row or has another type is refused. Gap ids: G… where the description says "not shown", H… where it is silent.
+ * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an
+ * override that names no row or has another type is refused. Gap ids: G… where the description says "not shown", H…
+ * where it is silent.
  * Not here: what the description does say (endpoints.ts, limits.ts, schemas.ts).
  */
 
@@ -42,7 +43,10 @@ export interface ExtraLayer {
   /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
   readonly banMs: number;
 }
-/** Order type. `post_only` is rejected where it would take, `ioc` keeps what it gets at once, `fok` takes all or nothing. */
+/**
+ * Order type. `post_only` is rejected where it would take, `ioc` keeps what it gets at once, `fok` takes all or
+ * nothing.
+ */
 export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
 
 /** The service profile as shipped: every assumption about the service with its value, the gap it fills, and why. */

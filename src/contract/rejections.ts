@@ -1,15 +1,16 @@
 /**
- * Which answers prove that the service judged a call and did not execute it: a code known to mean so, with a status that goes with it.
+ * Which answers prove that the service judged a call and did not execute it: a code known to mean so, with a status
+ * that goes with it.
  *
- * Invariants: pure; what is not known to be a rejection is none, whatever its status; a code for "busy", "too many requests" or "id
- * taken" is never one, since each is also the answer to the repetition of a call that was executed.
+ * Invariants: pure; what is not known to be a rejection is none, whatever its status; a code for "busy", "too many
+ * requests" or "id taken" is never one, since each is also the answer to the repetition of a call that was executed.
  * Not here: whether an answer has the form of the service's envelope (client/parse-response.ts).
  */
 import type { Profile } from "./profile.ts";
 
 /**
- * `rejected`: not executed. `unlisted`: the service says no with a code that is on no list, or with a status that does not go with
- * it: not executed if a search finds nothing. `unproven`: says nothing of the call.
+ * `rejected`: not executed. `unlisted`: the service says no with a code that is on no list, or with a status that does
+ * not go with it: not executed if a search finds nothing. `unproven`: says nothing of the call.
  */
 type Verdict = "rejected" | "unlisted" | "unproven";
 

@@ -65,7 +65,10 @@ export const orderRecord = {
     avgPx: decimalOrEmpty,
     /** Executed so far, in the unit of `sz`. */
     accFillSz: decimalOrEmpty,
-    /** Fee in the settle currency, of spot purchases in that of the profile's `order.spotBuyFee`; in the sign of `order.feeSign`. */
+    /**
+     * Fee in the settle currency, of spot purchases in that of the profile's `order.spotBuyFee`; in the sign of
+     * `order.feeSign`.
+     */
     fee: decimalOrEmpty,
     /** When it was placed, in the profile's `order.timeUnit` on the service's clock. */
     createdAt: digits,
@@ -78,14 +81,16 @@ export const readOrderRecord = {
   ...orderRecord,
   properties: {
     ...orderRecord.properties,
-    /** Currency of the fee, where it differs from order to order; left out, the profile's `order.spotBuyFee` says it. */
+    /**
+     * Currency of the fee, where it differs from order to order; left out, the profile's `order.spotBuyFee` says it.
+     */
     feeCcy: text,
   },
 } as const satisfies JSONSchema;
 /**
- * An order as the service lists it, all fields text in the service's spelling. `sz` and `accFillSz` count what the profile's
- * `order.szUnit` says; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in `order.timeUnit`. `OrderUpdate` has the
- * same in base currency.
+ * An order as the service lists it, all fields text in the service's spelling. `sz` and `accFillSz` count what the
+ * profile's `order.szUnit` says; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in
+ * `order.timeUnit`. `OrderUpdate` has the same in base currency.
  */
 export type OrderRecord = FromSchema<typeof readOrderRecord>;
 
@@ -120,8 +125,8 @@ export const instrumentRecord = {
   },
 } as const satisfies JSONSchema;
 /**
- * An instrument as the service lists it, decimal text: `tickSize` in quote currency, `lotSize` and `minSize` in base currency,
- * `contractValue` in base currency a contract.
+ * An instrument as the service lists it, decimal text: `tickSize` in quote currency, `lotSize` and `minSize` in base
+ * currency, `contractValue` in base currency a contract.
  */
 export type InstrumentRecord = FromSchema<typeof instrumentRecord>;
 
@@ -172,8 +177,9 @@ export const positionRecord = {
   },
 } as const satisfies JSONSchema;
 /**
- * A position of the account as the service lists it: `pos` positive long and negative short, in contracts where the profile says so, `avgPx` and `markPx` prices, `margin` and
- * `upl` in the settle currency. `AccountPosition` has `pos` in base currency; a strategy's own position is `Position`.
+ * A position of the account as the service lists it: `pos` positive long and negative short, in contracts where the
+ * profile says so, `avgPx` and `markPx` prices, `margin` and `upl` in the settle currency. `AccountPosition` has `pos`
+ * in base currency; a strategy's own position is `Position`.
  */
 export type PositionRecord = FromSchema<typeof positionRecord>;
 
@@ -293,7 +299,10 @@ export const positionsQuery = {
   properties: { instId },
 } as const satisfies JSONSchema;
 
-/** Whether an order in this state rests; the other two states are final. A table, as orders are asked several times with each change. */
+/**
+ * Whether an order in this state rests; the other two states are final. A table, as orders are asked several times with
+ * each change.
+ */
 export const activeIn: Readonly<Record<OrderState, boolean>> = {
   live: true,
   partially_filled: true,
@@ -307,7 +316,9 @@ export const isActive = (state: OrderState): boolean => activeIn[state];
 /** Later states win over earlier ones when two records of one order disagree. */
 export const rank: Readonly<Record<OrderState, number>> = { live: 0, partially_filled: 1, filled: 2, canceled: 2 };
 
-/** One of the four states, an alias's state, or undefined for an unknown word, which is never read as one of the four. */
+/**
+ * One of the four states, an alias's state, or undefined for an unknown word, which is never read as one of the four.
+ */
 export const readState = (word: string, profile: Profile): OrderState | undefined => {
   const state = profile.order.stateAliases[word] ?? word;
   return (orderStates as readonly string[]).includes(state) ? (state as OrderState) : undefined;

@@ -1,8 +1,11 @@
 /**
- * What a signature covers and where it travels, as the profile says; the same for the side that signs and the side that checks.
+ * What a signature covers and where it travels, as the profile says; the same for the side that signs and the side that
+ * checks.
  *
- * Invariants: pure text; the body and the query enter exactly as they are on the wire, byte for byte; the secret never comes here.
- * Not here: the digest itself (client/transport/sign.ts for our side, the plugin venue-server for the other: two opinions).
+ * Invariants: pure text; the body and the query enter exactly as they are on the wire, byte for byte; the secret never
+ * comes here.
+ * Not here: the digest itself (client/transport/sign.ts for our side, the plugin venue-server for the other: two
+ * opinions).
  */
 import type { Profile } from "./profile.ts";
 
@@ -17,7 +20,9 @@ export interface SignedParts {
   readonly body: string;
 }
 
-/** The text whose digest is the signature. A query is joined to the path by a question mark when it is signed at all. */
+/**
+ * The text whose digest is the signature. A query is joined to the path by a question mark when it is signed at all.
+ */
 export const prehashOf = ({ auth }: Profile, { timestamp, method, path, query, body }: SignedParts): string => {
   const parts: Readonly<Record<string, string>> = {
     timestamp,
@@ -55,7 +60,10 @@ export const timestampText = ({ auth }: Profile, wallAt: number): string => {
   }
 };
 
-/** The instant a timestamp tells, in milliseconds since the Unix epoch, or undefined when it is not one of the profile's form. */
+/**
+ * The instant a timestamp tells, in milliseconds since the Unix epoch, or undefined when it is not one of the profile's
+ * form.
+ */
 export const readTimestamp = ({ auth }: Profile, text: string): number | undefined => {
   switch (auth.timestamp) {
     case "iso": {

@@ -1,9 +1,9 @@
 /**
  * How a request reaches the service: one function type, wrapped.
  *
- * Invariants: a transport calls its sink once, with the response or with a failure when no answer was read; any HTTP status is a
- * response; it never repeats a request; the codes JOURNAL_FAILED and NOT_LEADING of a
- * failure say that nothing was sent. A request that was sent is not taken back: a sink that is closed ignores what comes.
+ * Invariants: a transport calls its sink once, with the response or with a failure when no answer was read; any HTTP
+ * status is a response; it never repeats a request; the codes JOURNAL_FAILED and NOT_LEADING of a failure say that
+ * nothing was sent. A request that was sent is not taken back: a sink that is closed ignores what comes.
  * Not here: when to send (scheduler/), what an answer means (client/parse-response.ts).
  */
 import type { EndpointName } from "./endpoints.ts";
@@ -18,7 +18,10 @@ export interface WireRequest {
   readonly body: unknown;
   /** Name of the API key to use, as listed in the config; undefined sends the request unsigned. */
   readonly key: string | undefined;
-  /** Headers by which a trace goes on at the service: W3C trace context. They are not signed; a service on no network has no use for them. */
+  /**
+   * Headers by which a trace goes on at the service: W3C trace context. They are not signed; a service on no network
+   * has no use for them.
+   */
   readonly trace?: TraceHeaders;
 }
 
@@ -30,7 +33,10 @@ export interface TraceHeaders {
   readonly tracestate?: string;
 }
 
-/** Follows actions by the number that `action.held`, `action.sent` and `action.dropped` carry, and may give each request headers of a trace. */
+/**
+ * Follows actions by the number that `action.held`, `action.sent` and `action.dropped` carry, and may give each request
+ * headers of a trace.
+ */
 export interface RequestTracer {
   /** An action was asked for; called within the call that asks, so that what is active there can be read. */
   submitted(action: number): void;
@@ -49,7 +55,10 @@ export interface WireResponse {
   readonly body: unknown;
 }
 
-/** Receives the end of one request: one of the two calls, once. What comes after it, or after the sink was closed, is ignored. */
+/**
+ * Receives the end of one request: one of the two calls, once. What comes after it, or after the sink was closed, is
+ * ignored.
+ */
 export interface ResponseSink {
   response(response: WireResponse): void;
   failed(error: unknown): void;

@@ -1,8 +1,9 @@
 /**
  * Checks values against schemas. The only file that knows the validator.
  *
- * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets every
- * problem at once with the place, the value and the nearest right word; what the service wrote loses fields that were not asked for.
+ * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets
+ * every problem at once with the place, the value and the nearest right word; what the service wrote loses fields that
+ * were not asked for.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isDecimal } from "../decimal.ts";
@@ -81,7 +82,8 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
   const cache = compiled[kind];
   const known = cache.get(schema);
   if (known !== undefined) return known;
-  // These schemas are all our own, and a test has them checked: checking them here costs every start as much as compiling them.
+  // These schemas are all our own, and a test has them checked: checking them here costs every start as much as
+  // compiling them.
   if (kind === "wire") wire ??= make({ removeAdditional: "all", validateSchema: false });
   else human ??= make({ allErrors: true, useDefaults: true });
   const check = ((kind === "wire" ? wire : human) as Ajv).compile(schema);
@@ -117,7 +119,10 @@ const plainCheck = (schema: object): PlainCheck => {
   return check;
 };
 
-/** What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from `value`. */
+/**
+ * What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from
+ * `value`.
+ */
 export const wireProblems = (schema: object, value: unknown): readonly string[] => {
   if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;
   const check = compiled.wire.get(schema) ?? checkOf("wire", schema);

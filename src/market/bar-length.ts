@@ -1,5 +1,6 @@
 /**
- * Lengths of bars that can be asked for: whole milliseconds, and none that is a number of seconds or minutes by mistake.
+ * Lengths of bars that can be asked for: whole milliseconds, and none that is a number of seconds or minutes by
+ * mistake.
  *
  * Invariants: the refusal of a length names the number to write instead.
  */

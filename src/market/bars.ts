@@ -1,9 +1,10 @@
 /**
  * Bars of one length for one instrument, built from trades or from shorter recorded bars.
  *
- * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end, and never
- * changed; a length of time without trades gives no bar; a bar still open when the recording ends is never emitted.
- * The first bar holds what was delivered since the bars were first asked for, which may be less than its whole length.
+ * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end, and
+ * never changed; a length of time without trades gives no bar; a bar still open when the recording ends is never
+ * emitted. The first bar holds what was delivered since the bars were first asked for, which may be less than its whole
+ * length.
  */
 import { HotStream, type HotStreamOptions } from "./hot-stream.ts";
 import type { Candle } from "./market-data.ts";
@@ -38,7 +39,10 @@ export class Bars {
     addTrade(this.#built, this.#row, px, qty);
   }
 
-  /** Takes a recorded shorter bar that closed at `closedAt`; emits when it is the last of this length or begins the next one. */
+  /**
+   * Takes a recorded shorter bar that closed at `closedAt`; emits when it is the last of this length or begins the next
+   * one.
+   */
   shorter(closedAt: number, bars: BarColumns, from: number): void {
     const end = this.#endOf(closedAt - bars.barMs);
     if (end > this.closesAt) this.emit();

@@ -1,8 +1,8 @@
 /**
  * The book of one instrument, kept up only as far as a subscriber asks.
  *
- * Invariants: an emitted book holds every row delivered so far and none after it; a snapshot row empties the book first;
- * rows of one instant are one change, so a half-applied message is never shown; emitted books do not change.
+ * Invariants: an emitted book holds every row delivered so far and none after it; a snapshot row empties the book
+ * first; rows of one instant are one change, so a half-applied message is never shown; emitted books do not change.
  */
 import { BookSide } from "./book-side.ts";
 import { HotStream } from "./hot-stream.ts";

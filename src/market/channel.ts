@@ -1,8 +1,8 @@
 /**
  * Everything one instrument offers: its streams, what they replay, and how rows of a series reach them.
  *
- * Invariants: rows become objects only while there is a subscriber; the latest quote is rebuilt from its row when a subscriber
- * comes, so keeping it costs two stores an event.
+ * Invariants: rows become objects only while there is a subscriber; the latest quote is rebuilt from its row when a
+ * subscriber comes, so keeping it costs two stores an event.
  */
 import { checkBarLength } from "./bar-length.ts";
 import { Bars } from "./bars.ts";
@@ -13,7 +13,10 @@ import type { Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
 import { QuoteView, type Scale, TradeView } from "./views.ts";
 
-/** The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than many closures. */
+/**
+ * The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than
+ * many closures.
+ */
 export interface Route {
   /** Takes a row that is delivered at `at`. */
   take(row: number, at: number): void;

@@ -1,9 +1,9 @@
 /**
  * The part of a recording that lies in a window, as a recording of its own.
  *
- * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at its start
- * (the last quote, the book as quotes and book changes had left it) comes first, at that instant; a bar is in it only if all of its time is, so that no bar
- * is in a training and in its test; rows keep their order.
+ * Invariants: no row at or after the window's end is in it, so that nothing run on it can look ahead; what is known at
+ * its start (the last quote, the book as quotes and book changes had left it) comes first, at that instant; a bar is in
+ * it only if all of its time is, so that no bar is in a training and in its test; rows keep their order.
  * Not here: files (tape/fixture.ts).
  */
 
@@ -86,7 +86,10 @@ const put = (side: Side, px: number, qty: number): void => {
   side.set(px, qty === 0 ? undefined : [px, qty]);
 };
 
-/** The book before row `from`, as a snapshot at `fromAt`: where a quote is later than the book, the quote's quantity holds. */
+/**
+ * The book before row `from`, as a snapshot at `fromAt`: where a quote is later than the book, the quote's quantity
+ * holds.
+ */
 const bookHead = (
   series: Levels,
   quotes: Quotes | undefined,

@@ -1,12 +1,13 @@
 /**
  * Delivers a tape as streams: the market as strategies see it.
  *
- * Invariants: one stream per instrument and kind, reached through a table and never by filtering; an object is built only when
- * it has a subscriber; `at` of what is emitted is the instant of delivery, except that a bar carries the instant it closed;
- * deliveries come in tape order at instants that do not fall.
- * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built from
- * trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`; one built from
- * recorded bars when the recorded bar that ends it, or the first one after it, is delivered. See bars.ts for the rest.
+ * Invariants: one stream per instrument and kind, reached through a table and never by filtering; an object is built
+ * only when it has a subscriber; `at` of what is emitted is the instant of delivery, except that a bar carries the
+ * instant it closed; deliveries come in tape order at instants that do not fall.
+ * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built
+ * from trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`;
+ * one built from recorded bars when the recorded bar that ends it, or the first one after it, is delivered. See bars.ts
+ * for the rest.
  * Books: a new subscriber gets the latest book; rows of one instant are one change.
  * Not here: when to deliver (backtest/runner.ts), reading files (market/tape/fixture.ts).
  */
@@ -21,7 +22,9 @@ import { scaleOf } from "./views.ts";
 interface FeedOptions {
   /** Called with what a subscriber threw; the other subscribers run on. */
   readonly onError?: (error: unknown) => void;
-  /** What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later. */
+  /**
+   * What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later.
+   */
   readonly shiftMs?: number;
   /** Levels a side in each emitted book; all of them when left out. */
   readonly bookDepth?: number;
@@ -31,7 +34,10 @@ interface FeedOptions {
 export interface Feed extends PrintedMarket {
   /** Delivers the event at `index` of the tape's order; `at` is the instant of delivery on the engine's clock. */
   deliver(tape: Tape, index: number, at: number): void;
-  /** The route of each series of the tape, for a caller that observes `nextBarAt` itself. The array stays, its entries may change. */
+  /**
+   * The route of each series of the tape, for a caller that observes `nextBarAt` itself. The array stays, its entries
+   * may change.
+   */
   routesOf(tape: Tape): readonly Route[];
   /** Emits the bars that have ended by `at`, for times in which nothing is delivered. */
   tick(at: number): void;

@@ -1,8 +1,8 @@
 /**
  * What came before a stream: the request for it, and where it is found.
  *
- * Invariants: a source answers with what was finished before the instant it is asked for; what it shows beyond is dropped where it
- * is read (host/market-history.ts).
+ * Invariants: a source answers with what was finished before the instant it is asked for; what it shows beyond is
+ * dropped where it is read (host/market-history.ts).
  * Not here: recordings as a source (recorded-history.ts), the seam between history and live.
  */
 
@@ -11,8 +11,8 @@ import { SluiceError } from "../errors.ts";
 import type { Candle, HistoryOptions, Quote, Trade } from "./market-data.ts";
 
 /**
- * A finished bar as a source gives it. Instants are whole milliseconds since the epoch; prices and volume are decimal text.
- * A bar may be shorter than was asked for: shorter ones are joined.
+ * A finished bar as a source gives it. Instants are whole milliseconds since the epoch; prices and volume are decimal
+ * text. A bar may be shorter than was asked for: shorter ones are joined.
  */
 export interface HistoryCandle {
   readonly openedAt: number;
@@ -28,9 +28,9 @@ export interface HistoryCandle {
 type Answer<T> = readonly T[] | PromiseLike<readonly T[]>;
 
 /**
- * The bars of `barMs` milliseconds, or of a length that divides it, that opened at or after `from` and closed by `to`, in any order.
- * `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no bars. What it throws or
- * rejects with is told, and the stream begins without.
+ * The bars of `barMs` milliseconds, or of a length that divides it, that opened at or after `from` and closed by `to`,
+ * in any order. `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no
+ * bars. What it throws or rejects with is told, and the stream begins without.
  */
 export type CandleHistory = (
   instId: string,
@@ -87,7 +87,10 @@ export interface TextBar {
   readonly volume: string;
 }
 
-/** The object that strategies receive of a bar: frozen, in the shortest exact spelling, with the fields of a recorded market's. */
+/**
+ * The object that strategies receive of a bar: frozen, in the shortest exact spelling, with the fields of a recorded
+ * market's.
+ */
 export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar): Candle => {
   const [open, high, low, close, volume] = [bar.open, bar.high, bar.low, bar.close, bar.volume].map(plain) as [
     string,

@@ -2,17 +2,19 @@
  * A hot observable that is its own source: what market data reaches strategies through.
  *
  * Invariants: every subscriber sees the same values in the same order, also when one of them causes the next value; who
- * subscribes during a value does not get that value from the loop; a throwing subscriber is reported and the others run on;
- * after `complete` nothing is emitted and late subscribers complete at once.
+ * subscribes during a value does not get that value from the loop; a throwing subscriber is reported and the others run
+ * on; after `complete` nothing is emitted and late subscribers complete at once.
  * Not here: building values. Ask `observed` first: an object without a reader costs more than the question.
  *
- * It is not a Subject because a Subject copies its list of observers for a changed list, checks itself for errors and wraps
- * each observer twice; the loop below is about a quarter of that per value.
+ * It is not a Subject because a Subject copies its list of observers for a changed list, checks itself for errors and
+ * wraps each observer twice; the loop below is about a quarter of that per value.
  */
 import { Observable, type Observer, Subscriber, type Subscription } from "rxjs";
 
 export interface HotStreamOptions<T> {
-  /** Called with what a subscriber threw. Without it the error is thrown outside the loop, where the process notices it. */
+  /**
+   * Called with what a subscriber threw. Without it the error is thrown outside the loop, where the process notices it.
+   */
   readonly onError?: (error: unknown) => void;
   /** What a new subscriber gets first; undefined for nothing. */
   readonly latest?: () => T | undefined;

@@ -1,9 +1,9 @@
 /**
  * Prices that the engine follows: what a market order would meet, as far as the market data tells, and what was traded.
  *
- * Invariants: an instrument is watched from the first question about it, and while anything acts on its quotes; each quote is known
- * here before it is delivered to those subscribers, so that what it triggers is sized by it; an instrument that the market does not
- * know has no price.
+ * Invariants: an instrument is watched from the first question about it, and while anything acts on its quotes; each
+ * quote is known here before it is delivered to those subscribers, so that what it triggers is sized by it; an
+ * instrument that the market does not know has no price.
  * Not here: the streams of strategies (market-data.ts).
  */
 
@@ -39,7 +39,10 @@ export class LastQuotes {
     return isOpen ? this.#market.lastPx(instId) : undefined;
   }
 
-  /** Watches an instrument until the returned function is called. Subscribers receive in the order they joined: call it before subscribing. */
+  /**
+   * Watches an instrument until the returned function is called. Subscribers receive in the order they joined: call it
+   * before subscribing.
+   */
   hold(instId: string): () => void {
     const watched = this.#watched.get(instId) ?? this.#watch(instId);
     watched.holds++;

@@ -1,8 +1,8 @@
 /**
  * Prices that come from somewhere as they are made, for the embedded service to trade on.
  *
- * Invariants: rows are dated by the clock they arrived on, and each tape has the products and series of the first one, so that tapes
- * follow each other.
+ * Invariants: rows are dated by the clock they arrived on, and each tape has the products and series of the first one,
+ * so that tapes follow each other.
  * Not here: where prices come from (ccxt/), who plays them (backtest/live-paper.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -19,7 +19,9 @@ interface LivePricesParts {
   readonly tell: (what: string, detail: string) => void;
 }
 
-/** A source of live prices, as a config names it: what `ccxtMarket` returns. Nothing is opened before the engine starts. */
+/**
+ * A source of live prices, as a config names it: what `ccxtMarket` returns. Nothing is opened before the engine starts.
+ */
 export interface LivePrices {
   readonly name: string;
   /** Reads the terms of the products. Rejects where the source or a product is not there. */

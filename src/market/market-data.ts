@@ -1,8 +1,8 @@
 /**
  * What a strategy sees of the market: plain read-only objects with exact decimal text, made lazily.
  *
- * Invariants: objects never change after they were emitted; decimal fields are exact; fields ending in `Float` are rounded
- * copies for indicators and must not be turned back into prices without a tick.
+ * Invariants: objects never change after they were emitted; decimal fields are exact; fields ending in `Float` are
+ * rounded copies for indicators and must not be turned back into prices without a tick.
  * Not here: columns (market/tape/tape.ts), delivery (feed.ts).
  */
 import type { Observable } from "rxjs";
@@ -99,15 +99,19 @@ export interface BookView {
 
 /** Asks a stream to begin with what came before it. */
 export interface HistoryOptions {
-  /** How many to begin with, the newest last; a whole number from 1 to 100000. It counts bars, trades or quotes, not milliseconds. */
+  /**
+   * How many to begin with, the newest last; a whole number from 1 to 100000. It counts bars, trades or quotes, not
+   * milliseconds.
+   */
   readonly history?: number;
 }
 
 /**
  * Market data as streams, one per instrument, delivered on the engine's clock.
- * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if any, and
- *   that `{ history: n }` asks for the last `n` trades, quotes or finished bars first, in order of time. There may be fewer: what a
- *   source lacks is told as an anomaly (`history.short`, `history.gap`, `history.failed` …) once, and the stream begins without.
+ * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if
+ *   any, and that `{ history: n }` asks for the last `n` trades, quotes or finished bars first, in order of time. There
+ *   may be fewer: what a source lacks is told as an anomaly (`history.short`, `history.gap`, `history.failed` …) once,
+ *   and the stream begins without.
  * - Never errors; completes when the recording ends or the engine stops.
  * - An instrument without recorded data of a kind emits nothing.
  */

@@ -1,8 +1,9 @@
 /**
  * History read off recorded rows: bars of any length by the builder of live bars, trades and quotes as they were.
  *
- * Invariants: only rows that `known` names are read; bars are those a feed of the same rows would have emitted: recorded ones of
- * the length, else built from the longest recorded length that divides it, else from trades; dates are the recording's.
+ * Invariants: only rows that `known` names are read; bars are those a feed of the same rows would have emitted:
+ * recorded ones of the length, else built from the longest recorded length that divides it, else from trades; dates are
+ * the recording's.
  * Not here: which rows are known (the caller), the seam to live (host/market-history.ts).
  */
 import { Channel } from "./channel.ts";

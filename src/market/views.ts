@@ -1,10 +1,10 @@
 /**
  * The objects strategies receive: decimal text made when it is read, from whole ticks and lots.
  *
- * Invariants: an object never changes (what it holds is private and set once, and rows of a series are final); every kind has one
- * shape; text is exact. A trade, quote or bar names its row instead of copying it: who keeps one keeps the columns of its series.
- * Fields are getters on the class, so `{ ...trade }` copies nothing: use `{ ...trade.toJSON() }`, which is also what
- * `JSON.stringify` and `console.log` show.
+ * Invariants: an object never changes (what it holds is private and set once, and rows of a series are final); every
+ * kind has one shape; text is exact. A trade, quote or bar names its row instead of copying it: who keeps one keeps the
+ * columns of its series. Fields are getters on the class, so `{ ...trade }` copies nothing: use `{ ...trade.toJSON()
+ * }`, which is also what `JSON.stringify` and `console.log` show.
  */
 import { inspect } from "node:util";
 import { type Grid, grid, mul } from "../decimal.ts";

@@ -1,10 +1,11 @@
 /**
- * User account: money per currency, positions, leverage, open orders, and completed ones as long as the service keeps them.
+ * User account: money per currency, positions, leverage, open orders, and completed ones as long as the service keeps
+ * them.
  *
- * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots cost, so
- * profit never needs an average that was rounded.
- * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records (order.ts,
- * queries.ts), how long orders are kept (retention.ts).
+ * Invariants: orders are kept in the order of their ids; a position's entry value is the signed sum of what its lots
+ * cost, so profit never needs an average that was rounded.
+ * Not here: when money moves (settlement.ts, funding.ts, liquidation.ts), what is available (margin.ts), records
+ * (order.ts, queries.ts), how long orders are kept (retention.ts).
  */
 import type { InstType } from "../contract/inst-id.ts";
 import type { MarginMode, OrdType, SzUnit } from "../contract/profile.ts";
@@ -17,7 +18,10 @@ export type Sign = 1 | -1;
 
 /** One order from the first check of its price and size to its end. */
 export interface Order {
-  /** Position in the service's sequence of all orders; `ordId` is this number from the first id on. Given when it is accepted. */
+  /**
+   * Position in the service's sequence of all orders; `ordId` is this number from the first id on. Given when it is
+   * accepted.
+   */
   seq: number;
   ordId: string;
   readonly clOrdId: string;
@@ -43,7 +47,10 @@ export interface Order {
   done: number;
   /** The price of all its executions, in ticks; 0 before the first, NaN where they differ. */
   paidPx: number;
-  /** That price, the value and the cost of all executions as the only fill told them; undefined where there are more, or it was not told. */
+  /**
+   * That price, the value and the cost of all executions as the only fill told them; undefined where there are more, or
+   * it was not told.
+   */
   pxText: string | undefined;
   valueText: string | undefined;
   feeText: string | undefined;

@@ -1,10 +1,10 @@
 /**
- * State of the embedded service: products with their books, accounts, and what changed in the event that is being applied.
+ * State of the embedded service: products with their books, accounts, and what changed in the event that is being
+ * applied.
  *
- * Invariants: changes are published after the whole event, never from inside matching; an order that changed several times in
- * one event is published once, as it ended.
- * Recordings count prices and quantities in the steps an instrument had when it was listed; a later change of its steps does
- * not change what a recorded number means.
+ * Invariants: changes are published after the whole event, never from inside matching; an order that changed several
+ * times in one event is published once, as it ended. Recordings count prices and quantities in the steps an instrument
+ * had when it was listed; a later change of its steps does not change what a recorded number means.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { InstType } from "../contract/inst-id.ts";
@@ -276,7 +276,9 @@ export class Exchange {
       });
   }
 
-  /** Takes a product off the list and cancels its open orders; positions stay and are valued at the last known price. */
+  /**
+   * Takes a product off the list and cancels its open orders; positions stay and are valued at the last known price.
+   */
   delist(instId: string, at: number): void {
     const market = this.marketOf(instId);
     this.#withdrawAll(instId, at);
@@ -284,8 +286,8 @@ export class Exchange {
   }
 
   /**
-   * Changes a product's rules. Open orders stay, even off the new steps, unless the steps became finer than the book counts in:
-   * then orders are canceled and the book starts empty on the finer grid.
+   * Changes a product's rules. Open orders stay, even off the new steps, unless the steps became finer than the book
+   * counts in: then orders are canceled and the book starts empty on the finer grid.
    */
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, at: number): void {
     const market = this.marketOf(instId);

@@ -1,9 +1,9 @@
 /**
  * Fees that depend on what a user traded: a schedule of rates, and the rates in force for a user on a day.
  *
- * Invariants: the rates of a day follow from the volume of the thirty whole days before it (UTC), so they change at midnight and
- * never within an event; without tiers nothing is counted. Volume is value in the quote currency, spot and swaps each by itself;
- * quote currencies count alike, as those of one service usually are all of one worth.
+ * Invariants: the rates of a day follow from the volume of the thirty whole days before it (UTC), so they change at
+ * midnight and never within an event; without tiers nothing is counted. Volume is value in the quote currency, spot and
+ * swaps each by itself; quote currencies count alike, as those of one service usually are all of one worth.
  * Not here: what a rate is applied to (settlement.ts).
  */
 import type { InstType } from "../contract/inst-id.ts";

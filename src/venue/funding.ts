@@ -1,9 +1,10 @@
 /**
  * Funding of swaps: at an instant, position value times rate moves between those who are long and those who are short.
  *
- * Invariants: longs pay a positive rate and receive a negative one, shorts the reverse; each payment is cut towards zero at the
- * 18th place, so equal positions on two sides pay each other exactly; a position is worth its mark, and while no price is known
- * nothing is charged. What users do not pay each other goes to or comes from the market outside.
+ * Invariants: longs pay a positive rate and receive a negative one, shorts the reverse; each payment is cut towards
+ * zero at the 18th place, so equal positions on two sides pay each other exactly; a position is worth its mark, and
+ * while no price is known nothing is charged. What users do not pay each other goes to or comes from the market
+ * outside.
  * Not here: when funding falls due and at which rate (the recording, or its player).
  */
 import { type Account, purseOf } from "./account.ts";

@@ -12,7 +12,10 @@ import { shortFields } from "../contract/short-fields.ts";
 import { SluiceError } from "../errors.ts";
 import { type Amount, one, readAmount, type Step, spell, stepOf } from "./money.ts";
 
-/** An instrument of the embedded exchange. `tickSize` is in quote currency, the sizes in base currency, all decimal text. */
+/**
+ * An instrument of the embedded exchange. `tickSize` is in quote currency, the sizes in base currency, all decimal
+ * text.
+ */
 export interface VenueInstrument {
   readonly instId: string;
   readonly tickSize: string;

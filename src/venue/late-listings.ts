@@ -1,9 +1,9 @@
 /**
  * Order listings that lag behind: what pending orders and the history looked like a while ago.
  *
- * Invariants: limits, permissions and form are the venue's to judge, only the records of a success are replaced; a record shown
- * is one that was true at that moment; pages keep the profile's rules of order and cursors; a completed order is kept as long as the
- * service would have shown it.
+ * Invariants: limits, permissions and form are the venue's to judge, only the records of a success are replaced; a
+ * record shown is one that was true at that moment; pages keep the profile's rules of order and cursors; a completed
+ * order is kept as long as the service would have shown it.
  * Not here: getOrder, which is always up to date, as where listings come from a copy of the books.
  */
 import type { Clock } from "../clock/clock.ts";

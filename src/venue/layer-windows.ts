@@ -1,7 +1,8 @@
 /**
  * Windows of the service's rate-limit layers, by address, key or user, and the layers that only a profile has.
  *
- * Invariants: a window begins where its layer's anchor says; windows of silent addresses are forgotten before they are too many.
+ * Invariants: a window begins where its layer's anchor says; windows of silent addresses are forgotten before they are
+ * too many.
  * Not here: who is charged in which order (rate-limiter.ts).
  */
 import type { Layer, LayerName } from "../contract/limits.ts";

@@ -1,8 +1,9 @@
 /**
  * Safe price band: the prices of a product between which no position in it can be liquidated.
  *
- * Invariants: while everything displayed, printed and published stays strictly inside a band, no review finds a position short,
- * as long as nothing but prices changes; a few ticks at its edges are given away, which covers every rounding on the way.
+ * Invariants: while everything displayed, printed and published stays strictly inside a band, no review finds a
+ * position short, as long as nothing but prices changes; a few ticks at its edges are given away, which covers every
+ * rounding on the way.
  * Not here: reviews (liquidation.ts), who relies on it (backtest/skip-ahead.ts).
  */
 import type { Account, Position } from "./account.ts";
@@ -38,8 +39,8 @@ const behind = (exchange: Exchange, account: Account, { product }: Market, posit
 };
 
 /**
- * Solves margin + profit = maintenance for the price, by the signed worth of a tick: in numbers, whose rounding is far below a tick where
- * prices can be.
+ * Solves margin + profit = maintenance for the price, by the signed worth of a tick: in numbers, whose rounding is far
+ * below a tick where prices can be.
  */
 const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, maintenance: Amount): Band | undefined => {
   const perTick = Number(tick) * Number(base);

@@ -1,11 +1,12 @@
 /**
- * What becomes of positions that are short of maintenance margin: their orders are canceled, they are closed, and the fund of
- * liquidations takes its fee and pays what the account cannot.
+ * What becomes of positions that are short of maintenance margin: their orders are canceled, they are closed, and the
+ * fund of liquidations takes its fee and pays what the account cannot.
  *
- * Invariants: an isolated position falls by its own margin and takes nothing else with it; cross positions of a currency fall one
- * at a time, the largest loss first, until what is left is enough; what the book does not take is closed at the mark, on the tick
- * that is worse for the account; users' money, fees, funding and the fund keep their sum. The closing order is in the user's
- * history like any other, without a client id. After a shortfall was covered, neither margin nor purse is below zero.
+ * Invariants: an isolated position falls by its own margin and takes nothing else with it; cross positions of a
+ * currency fall one at a time, the largest loss first, until what is left is enough; what the book does not take is
+ * closed at the mark, on the tick that is worse for the account; users' money, fees, funding and the fund keep their
+ * sum. The closing order is in the user's history like any other, without a client id. After a shortfall was covered,
+ * neither margin nor purse is below zero.
  */
 import { type Account, type Order, purseOf } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";

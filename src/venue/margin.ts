@@ -1,10 +1,10 @@
 /**
  * What positions are worth and what they need: marks, open profit, maintenance, and what is left for new orders.
  *
- * Invariants: balance = available + frozen, exactly; a position is worth its mark price where one is published, else the middle
- * of the book, else the latest print, and its entry value while none is known; nothing is changed here.
- * Isolated: the position's own margin stands behind it. Cross: the purse of its quote currency, less what isolated positions
- * have set aside, stands behind all cross positions together.
+ * Invariants: balance = available + frozen, exactly; a position is worth its mark price where one is published, else
+ * the middle of the book, else the latest print, and its entry value while none is known; nothing is changed here.
+ * Isolated: the position's own margin stands behind it. Cross: the purse of its quote currency, less what isolated
+ * positions have set aside, stands behind all cross positions together.
  * Not here: what becomes of a position that is short (liquidation.ts), when margin is set aside (settlement.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
@@ -59,7 +59,10 @@ export const crossPositions = (exchange: Exchange, account: Account, currency: s
   return found;
 };
 
-/** What stands behind the cross positions of a currency: the purse with their profit, less what belongs to isolated positions. */
+/**
+ * What stands behind the cross positions of a currency: the purse with their profit, less what belongs to isolated
+ * positions.
+ */
 export const crossEquity = (
   exchange: Exchange,
   account: Account,
@@ -80,8 +83,8 @@ const roundingShare = 1e-9;
 const unit = Number(one);
 
 /**
- * Whether cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for what comes so near
- * that their rounding could matter.
+ * Whether cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for
+ * what comes so near that their rounding could matter.
  */
 const mayBeShort = ({ margins, markets }: Exchange, account: Account, currency: string): boolean => {
   const { held, marginModes, modeDefault } = account;

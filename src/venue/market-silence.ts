@@ -1,5 +1,6 @@
 /**
- * Times in which the recorded market of a product has no price. A market order that comes then waits for the first price after it.
+ * Times in which the recorded market of a product has no price. A market order that comes then waits for the first
+ * price after it.
  *
  * Invariants: the last price before counts at the first instant of a silence, and the first one after it at its end.
  * Not here: what waits (order-entry.ts), where silences are known from (backtest/silences.ts).

@@ -1,12 +1,12 @@
 /**
  * One instrument's book: matches our users' orders with each other and with the recorded market.
  *
- * Invariants: better prices first, then arrival; a maker's price is the price; orders of one user never meet each other (they
- * pass by, and both stay); prices and quantities are whole ticks and lots; a tick or print far from every resting order costs
- * two comparisons and allocates nothing.
- * The recorded market does not know about our users. A print strictly through a resting price, or a displayed price on the
- * other side at or beyond it, fills the order completely at its own price; a print at its price first eats the queue ahead.
- * Where volume counts (`traded`), neither fills more than was printed or displayed, and what it filled is used up.
+ * Invariants: better prices first, then arrival; a maker's price is the price; orders of one user never meet each other
+ * (they pass by, and both stay); prices and quantities are whole ticks and lots; a tick or print far from every resting
+ * order costs two comparisons and allocates nothing. The recorded market does not know about our users. A print
+ * strictly through a resting price, or a displayed price on the other side at or beyond it, fills the order completely
+ * at its own price; a print at its price first eats the queue ahead. Where volume counts (`traded`), neither fills more
+ * than was printed or displayed, and what it filled is used up.
  * Not here: money (settlement.ts), the order's words (order.ts).
  */
 
@@ -56,7 +56,10 @@ export const createBook = (onFill: OnFill, room: (order: Order) => number, match
 const halfOf = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.bids : book.asks);
 const against = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.asks : book.bids);
 
-/** What an order meets as it arrives, best first; a market order has no limit. Holds until the book or an order in it changes. */
+/**
+ * What an order meets as it arrives, best first; a market order has no limit. Holds until the book or an order in it
+ * changes.
+ */
 export const offersFor = (
   book: Book,
   { account, sign, px, ordType }: Pick<Order, "account" | "sign" | "px" | "ordType">,
@@ -114,7 +117,10 @@ const fillMaker = (book: Book, half: OrderBookSide, order: Order, lots: number, 
   return count;
 };
 
-/** Fills every order of a rank above `rank`, the best first, from `lots`: the market has been through its price. Returns the rest. */
+/**
+ * Fills every order of a rank above `rank`, the best first, from `lots`: the market has been through its price. Returns
+ * the rest.
+ */
 const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number, at: number): number => {
   if (half.best <= rank) return lots;
   let left = lots;
@@ -123,7 +129,10 @@ const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number,
   return left;
 };
 
-/** A print at the price of resting orders: each stretch of queue is eaten before the order behind it. Returns what is left of it. */
+/**
+ * A print at the price of resting orders: each stretch of queue is eaten before the order behind it. Returns what is
+ * left of it.
+ */
 const fillQueue = (book: Book, half: OrderBookSide, px: number, qty: number, at: number): number => {
   const resting = half.orders.filter((order) => order.px === px);
   let left = qty;
@@ -177,7 +186,9 @@ export const level = (book: Book, sign: Sign, px: number, qty: number, at: numbe
   cross(book, against(book, sign), px, qty, at);
 };
 
-/** Twice the price the position is worth: mid of what is displayed, else the latest print; 0 before anything is known. */
+/**
+ * Twice the price the position is worth: mid of what is displayed, else the latest print; 0 before anything is known.
+ */
 export const doubleMark = (book: Book): number => {
   const bid = bestDisplayed(book.bids);
   const ask = bestDisplayed(book.asks);

@@ -1,8 +1,8 @@
 /**
  * Money and quantities inside the embedded service: bigint counts of 10^-18.
  *
- * Invariants: sums and differences are exact; a division names the direction it rounds in; text with more than 18 significant
- * fraction digits is refused, never cut.
+ * Invariants: sums and differences are exact; a division names the direction it rounds in; text with more than 18
+ * significant fraction digits is refused, never cut.
  * Not here: ticks and lots, the plain integers the books match in (instrument.ts).
  */
 import { formatCount, isDecimal } from "../decimal.ts";

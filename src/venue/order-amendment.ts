@@ -1,8 +1,9 @@
 /**
  * The act of changing an order that rests: another price, another size, or both.
  *
- * Invariants: a change is applied completely or not at all; the id stays; an order that is only made smaller keeps its place in the queue,
- * any other change takes a new one, and may take from the book as it arrives; a size that is executed already ends the order as filled.
+ * Invariants: a change is applied completely or not at all; the id stays; an order that is only made smaller keeps its
+ * place in the queue, any other change takes a new one, and may take from the book as it arrives; a size that is
+ * executed already ends the order as filled.
  * Not here: new orders (order-entry.ts), reading of sizes and prices (order-validation.ts).
  */
 import type { AmendBody } from "../contract/schemas.ts";

@@ -1,10 +1,10 @@
 /**
  * One side of a book: the recorded market's displayed quantity, and our users' resting orders among it.
  *
- * Invariants: resting orders are sorted by price, then by arrival; `best` is the rank of the first one, so that a tick far from
- * all of them costs one comparison; a rank is the price made such that larger is better for the taker on the other side.
- * A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting there has an infinite
- * queue ahead until its price is shown, because assuming an empty queue would fill it too early.
+ * Invariants: resting orders are sorted by price, then by arrival; `best` is the rank of the first one, so that a tick
+ * far from all of them costs one comparison; a rank is the price made such that larger is better for the taker on the
+ * other side. A recording of best quotes alone shows one price and leaves the deeper ones unknown: an order resting
+ * there has an infinite queue ahead until its price is shown, because assuming an empty queue would fill it too early.
  */
 import { type Order, type Sign, takeOut } from "./account.ts";
 import { advanced, type Matching } from "./queue-model.ts";
@@ -27,7 +27,9 @@ export interface OrderBookSide {
   quoteQty: number;
   /** The quantity of the latest quote. */
   toldQty: number;
-  /** Displayed quantity by price, when the recording has more than best quotes; the quantities of quotes are among them. */
+  /**
+   * Displayed quantity by price, when the recording has more than best quotes; the quantities of quotes are among them.
+   */
   readonly levels: Map<number, number>;
   levelled: boolean;
   /** Best price among `levels`, or one better than it that was removed since; infinitely bad when there is none. */
@@ -171,8 +173,8 @@ export const bestDisplayed = (half: OrderBookSide): number | undefined => {
 };
 
 /**
- * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` tells the lots of an order
- * that may fill now.
+ * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` tells the lots
+ * of an order that may fill now.
  */
 export const offersOf = (
   half: OrderBookSide,

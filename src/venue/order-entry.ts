@@ -1,8 +1,9 @@
 /**
  * The acts of trading: place, cancel in batches, close a position, set leverage.
  *
- * Invariants: an act is applied completely or not at all; every accepted order gets the next id; what an order may cost is frozen
- * before it meets the book. A contract order that only reduces is never refused for funds: the way out stays open.
+ * Invariants: an act is applied completely or not at all; every accepted order gets the next id; what an order may cost
+ * is frozen before it meets the book. A contract order that only reduces is never refused for funds: the way out stays
+ * open.
  * Not here: form (request-handler.ts), reading of sizes and prices (order-validation.ts).
  */
 
@@ -49,7 +50,10 @@ const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order
   return holdFor(account, product, sign, rates, plan.value, opening);
 };
 
-/** An order that would take while the recording has no price: one without a price waits, one with a price rests, others end. */
+/**
+ * An order that would take while the recording has no price: one without a price waits, one with a price rests, others
+ * end.
+ */
 const hold = (exchange: Exchange, { market, order }: Entry, at: number): void => {
   if (order.ordType === "market") market.waiting.push(order);
   else if (order.ordType === "limit") rest(market.book, order);
@@ -92,9 +96,9 @@ const execute = (exchange: Exchange, entry: Entry, plan: Plan, at: number): void
 };
 
 /**
- * Whether what a market order may cost is certainly there; `free` is undefined where nothing has to be. It takes at most its value and
- * as much again: no fee is larger, and no leverage below 1. What it sets aside is given back in the same event, so that it is reckoned
- * only where it may be too much.
+ * Whether what a market order may cost is certainly there; `free` is undefined where nothing has to be. It takes at
+ * most its value and as much again: no fee is larger, and no leverage below 1. What it sets aside is given back in the
+ * same event, so that it is reckoned only where it may be too much.
  */
 const isPaidFor = ({ ordType, product, sign }: Order, { value }: Plan, free: Amount | undefined): boolean =>
   ordType === "market" &&

@@ -1,8 +1,8 @@
 /**
  * Order validation: reads a request to trade into an order in ticks and lots, or says why it is rejected.
  *
- * Invariants: nothing is changed here but the new order; checks run in a fixed order (product, words, client id, price, size,
- * position), and the first that fails gives the code.
+ * Invariants: nothing is changed here but the new order; checks run in a fixed order (product, words, client id, price,
+ * size, position), and the first that fails gives the code.
  * Not here: funds and crossing (order-entry.ts).
  */
 import type { OrdType, SzUnit } from "../contract/profile.ts";
@@ -75,7 +75,10 @@ export const readPrice = ({ profile }: Exchange, product: Product, text: string 
   return { code: profile.answers.priceCode, msg: `px is a positive multiple of ${spell(product.tickRule)}.` };
 };
 
-/** Lots of base currency behind a size; sizes in base or contracts must come out as whole lots, amounts of money are cut to them. */
+/**
+ * Lots of base currency behind a size; sizes in base or contracts must come out as whole lots, amounts of money are cut
+ * to them.
+ */
 const readLots = (product: Product, unit: SzUnit, sz: Amount, px: number): bigint | undefined => {
   const { lot, lotRule } = product;
   if (unit === "quote_notional") {

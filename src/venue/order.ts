@@ -1,7 +1,8 @@
 /**
  * One order as the service keeps it, and the record it shows of it.
  *
- * Invariants: `filled` and `canceled` are final; a record is a fresh object of thirteen texts; `done` never exceeds `lots`.
+ * Invariants: `filled` and `canceled` are final; a record is a fresh object of thirteen texts; `done` never exceeds
+ * `lots`.
  * Not here: where the order stands in the book (order-book-side.ts), what it does to money (settlement.ts).
  */
 import type { Profile, Side, SzUnit } from "../contract/profile.ts";

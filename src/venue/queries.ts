@@ -1,8 +1,8 @@
 /**
  * What a user may read: one order, open orders, completed orders, positions, balances.
  *
- * Invariants: only the user's own orders are seen; ids compare as whole numbers, never as text or floats; a page is the newest
- * orders within its bounds, in the order the profile names.
+ * Invariants: only the user's own orders are seen; ids compare as whole numbers, never as text or floats; a page is the
+ * newest orders within its bounds, in the order the profile names.
  * Not here: who may ask (request-handler.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";

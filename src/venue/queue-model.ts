@@ -1,21 +1,26 @@
 /**
- * How a resting order moves up in a queue of which only the whole length is shown, and how much a print or a crossing price fills.
+ * How a resting order moves up in a queue of which only the whole length is shown, and how much a print or a crossing
+ * price fills.
  *
- * What is known is the displayed quantity at the order's price, now and then, and the prints in between. Prints take from the
- * front. What else disappeared was canceled, without a word by whom: the rules below differ in what they make of that.
- * Invariants: whatever the rule, an order is never further back than the quantity that is displayed; under `probabilistic` it is
- * never further back than under `risk-averse`; of two orders the one with more ahead of it stays behind the other; places are whole
- * lots, rounded against the order.
+ * What is known is the displayed quantity at the order's price, now and then, and the prints in between. Prints take
+ * from the front. What else disappeared was canceled, without a word by whom: the rules below differ in what they make
+ * of that.
+ * Invariants: whatever the rule, an order is never further back than the quantity that is displayed; under
+ * `probabilistic` it is never further back than under `risk-averse`; of two orders the one with more ahead of it stays
+ * behind the other; places are whole lots, rounded against the order.
  * Not here: the orders themselves (order-book-side.ts), what a recording can support (backtest/fill-choice.ts).
  */
 
 /**
- * - `risk-averse`: every cancel was behind us, as long as that is possible. Of the rules that look at a queue it fills latest.
- * - `{ power: n }`: part of the cancels was ahead of us. With A lots ahead and B behind, the share Bⁿ / (Aⁿ + Bⁿ) of what is canceled
- *   was behind. 1 spreads cancels evenly over the queue, more concentrates them in its longer part.
+ * - `risk-averse`: every cancel was behind us, as long as that is possible. Of the rules that look at a queue it fills
+ *   latest.
+ * - `{ power: n }`: part of the cancels was ahead of us. With A lots ahead and B behind, the share Bⁿ / (Aⁿ + Bⁿ) of
+ *   what is canceled was behind. 1 spreads cancels evenly over the queue, more concentrates them in its longer part.
  * - `probabilistic`: the same with n = 2.
- * - `through`: nothing is known of the queue. The price alone never fills an order, only prints and prices beyond it do.
- * - `touch`: there is no queue. The first print at the price fills: more than any order can hope for, useful as a bound.
+ * - `through`: nothing is known of the queue. The price alone never fills an order, only prints and prices beyond it
+ *   do.
+ * - `touch`: there is no queue. The first print at the price fills: more than any order can hope for, useful as a
+ *   bound.
  */
 export type Queue =
   | "risk-averse"
@@ -66,8 +71,8 @@ const dust = 1e-9;
 /**
  * Lots ahead of an order once its price shows `displayed`, prints being taken off already.
  *
- * Much that goes at once goes in steps, the shares being worked out again after each: in one step an order far back could come out
- * before one in front of it, and more could be taken from behind it than there was.
+ * Much that goes at once goes in steps, the shares being worked out again after each: in one step an order far back
+ * could come out before one in front of it, and more could be taken from behind it than there was.
  */
 export const advanced = (ahead: number, behind: number, displayed: number, power: number | undefined): number => {
   if (power === undefined || ahead === Number.POSITIVE_INFINITY || displayed === 0) return Math.min(ahead, displayed);

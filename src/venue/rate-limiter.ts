@@ -1,10 +1,11 @@
 /**
- * Rate limiter of the service: the three layers, and others where its profile has them; a request passes all or is refused.
+ * Rate limiter of the service: the three layers, and others where its profile has them; a request passes all or is
+ * refused.
  *
- * Invariants: windows live on the service's clock; a layer never grants more than its capacity in one window; a user whose
- * consumption would exceed the capacity is blocked, on every key, until the next window begins. Checked in the order address, key,
- * other layers, user, so that a request refused early is not charged further on; overflowing another layer shuts it only where it
- * bans.
+ * Invariants: windows live on the service's clock; a layer never grants more than its capacity in one window; a user
+ * whose consumption would exceed the capacity is blocked, on every key, until the next window begins. Checked in the
+ * order address, key, other layers, user, so that a request refused early is not charged further on; overflowing
+ * another layer shuts it only where it bans.
  * Not here: the client's ledger, which must be able to disagree with this one.
  */
 import type { Contract } from "../contract/contract.ts";
@@ -61,7 +62,9 @@ export class RateLimiter {
     this.#capacities[layer] = capacity;
   }
 
-  /** Adds to the headers of the latest request's answer what is left to its address and key, and what its user has used. */
+  /**
+   * Adds to the headers of the latest request's answer what is left to its address and key, and what its user has used.
+   */
   tell(headers: Record<string, string>, address: string, caller: Caller | undefined, now: number): void {
     const { ip, key, uid } = this.layers;
     const latest = this.#latest;
@@ -74,7 +77,10 @@ export class RateLimiter {
     headers[limitHeaders.uidUsed] = String(ofUser.used);
   }
 
-  /** Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged to all. */
+  /**
+   * Counts the arrival at an address. False: refused; `caller` and `weight` matter only where refused calls are charged
+   * to all.
+   */
   arrive(
     address: string,
     caller: Caller | undefined,

@@ -1,8 +1,8 @@
 /**
  * Request handler of the embedded service: endpoint, rate limits, permission, form, act, answer.
  *
- * Invariants: no request makes it throw; the order is address, key, user's limits, path, permission, form, act; a request that is
- * refused on the way has changed nothing but the rate limiter.
+ * Invariants: no request makes it throw; the order is address, key, user's limits, path, permission, form, act; a
+ * request that is refused on the way has changed nothing but the rate limiter.
  * Not here: what the acts do (order-entry.ts, queries.ts), how a key proves itself (the wire around this service).
  */
 

@@ -1,8 +1,8 @@
 /**
  * How long the service keeps completed orders: for the time the profile says, and of one user no more than it says.
  *
- * Invariants: open orders are never dropped; a dropped order is unknown by either of its ids, and its client id may be used again;
- * those that ended first are dropped first; what is kept stays in the order of ids.
+ * Invariants: open orders are never dropped; a dropped order is unknown by either of its ids, and its client id may be
+ * used again; those that ended first are dropped first; what is kept stays in the order of ids.
  * Not here: what is hidden of orders that are kept (queries.ts).
  */
 import type { Profile } from "../contract/profile.ts";

@@ -1,10 +1,12 @@
 /**
  * What orders and fills do to money: amounts set aside, fees, spot exchange, positions and their profit.
  *
- * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the available
- * spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place of their currency.
- * Initial margin is entry value over leverage, isolated and cross alike; an isolated position's is all that stands behind it.
- * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin (liquidation.ts).
+ * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the
+ * available spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place
+ * of their currency. Initial margin is entry value over leverage, isolated and cross alike; an isolated position's is
+ * all that stands behind it.
+ * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin
+ * (liquidation.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
 import { type Account, type Order, type Position, type Purse, purseOf, type Sign, takeOut } from "./account.ts";
@@ -119,7 +121,10 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
 /** Whether the fees of an order are taken in base currency. */
 export const isPaidInBase = ({ product, sign }: Order): boolean => product.buysPayInBase && sign === 1;
 
-/** Counts a fill on its order and moves the money; returns the fee as a positive cost, in the currency in which it is taken. */
+/**
+ * Counts a fill on its order and moves the money; returns the fee as a positive cost, in the currency in which it is
+ * taken.
+ */
 export const settle = (
   order: Order,
   lots: number,
@@ -164,7 +169,9 @@ interface Terms {
   readonly mode: MarginMode;
 }
 
-/** Sets leverage and mode and re-reckons all that depends on them; undone, with false, when the account cannot bear it. */
+/**
+ * Sets leverage and mode and re-reckons all that depends on them; undone, with false, when the account cannot bear it.
+ */
 export const changeTerms = (
   account: Account,
   product: Product,

@@ -1,7 +1,8 @@
 /**
  * From options to an exchange: users with their keys and money, fees, margin rules and products, each checked.
  *
- * Invariants: what is wrong is refused by place and value before anything is opened; uids, key names and products are unique.
+ * Invariants: what is wrong is refused by place and value before anything is opened; uids, key names and products are
+ * unique.
  * Not here: what can be asked of the service (venue.ts).
  */
 import type { Contract } from "../contract/contract.ts";
@@ -37,9 +38,15 @@ export interface VenueOptions {
   readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
   /** False counts all requests and refuses none. */
   readonly enforceLimits: boolean;
-  /** How the recorded market fills resting orders of a product. Default: by the displayed queue, with no look at volumes. */
+  /**
+   * How the recorded market fills resting orders of a product. Default: by the displayed queue, with no look at
+   * volumes.
+   */
   readonly matching?: (instId: string) => Matching | undefined;
-  /** When the recorded market of a product has no price, in time order: market orders that come then wait for the next one. */
+  /**
+   * When the recorded market of a product has no price, in time order: market orders that come then wait for the next
+   * one.
+   */
   readonly silences?: (instId: string) => readonly Silence[];
   readonly firstOrdId?: string;
 }

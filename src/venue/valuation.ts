@@ -1,9 +1,9 @@
 /**
  * What a user owns, in one currency, through the prices of the products that connect currencies.
  *
- * Invariants: a way over fewer products goes before a longer one, one over spot products before any over swaps, which only connect
- * currencies that something is quoted in; of equal ways the one listed first. A way is one exact fraction: what is converted is cut
- * once, at the 18th place. What has no known price counts nothing.
+ * Invariants: a way over fewer products goes before a longer one, one over spot products before any over swaps, which
+ * only connect currencies that something is quoted in; of equal ways the one listed first. A way is one exact fraction:
+ * what is converted is cut once, at the 18th place. What has no known price counts nothing.
  * Not here: what a position is worth in its own currency (margin.ts).
  */
 import type { Account } from "./account.ts";

@@ -1,9 +1,9 @@
 /**
  * Events of the service for its listeners, and the queue that delivers them.
  *
- * Invariants: news is delivered after the whole event that made it, in the order things happened; a listener may call the service
- * again, and what that leads to is delivered after what is queued already. All listeners of one piece of news share one object,
- * which an order record's cannot change.
+ * Invariants: news is delivered after the whole event that made it, in the order things happened; a listener may call
+ * the service again, and what that leads to is delivered after what is queued already. All listeners of one piece of
+ * news share one object, which an order record's cannot change.
  */
 import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
@@ -22,7 +22,10 @@ export interface Fill {
   readonly value?: string;
   /** In the currency in which it was taken, and in the sign of the profile. */
   readonly fee: string;
-  /** The fee as a positive cost in quote currency; a rebate is negative. One taken in base currency is valued at the price of the fill. */
+  /**
+   * The fee as a positive cost in quote currency; a rebate is negative. One taken in base currency is valued at the
+   * price of the fill.
+   */
   readonly cost: string;
   readonly liquidity: "maker" | "taker";
   readonly at: number;
@@ -101,8 +104,8 @@ export class VenueEvents {
   }
 
   /**
-   * Delivers what is queued, unless a delivery is under way already. What a listener threw at is not delivered again; the rest waits for
-   * the next one.
+   * Delivers what is queued, unless a delivery is under way already. What a listener threw at is not delivered again;
+   * the rest waits for the next one.
    */
   deliver(): void {
     const { queue } = this;

@@ -1,8 +1,9 @@
 /**
  * The embedded service: a deterministic simulated exchange, called as `request × now → response`.
  *
- * Invariants: the same calls at the same instants give the same answers; no request makes it throw; records in answers and lists
- * are fresh objects, those of one event are shared by its listeners; `now` is the service's own clock and never falls.
+ * Invariants: the same calls at the same instants give the same answers; no request makes it throw; records in answers
+ * and lists are fresh objects, those of one event are shared by its listeners; `now` is the service's own clock and
+ * never falls.
  * Not here: sockets, latency, faults; those are wrapped around it.
  */
 import type { LayerName } from "../contract/limits.ts";
@@ -47,12 +48,16 @@ interface Truth {
   readonly orders: readonly OrderRecord[];
   readonly balances: readonly BalanceRecord[];
   readonly positions: readonly PositionRecord[];
-  /** In the quote currency of the first instrument, converted where prices connect another; positions at their mark, else at mid, else at the latest print. */
+  /**
+   * In the quote currency of the first instrument, converted where prices connect another; positions at their mark,
+   * else at mid, else at the latest print.
+   */
   readonly equity: string;
 }
 
 /**
- * The embedded exchange: accounts, matching, margin and rate limits. It has no clock: every call says what time it is, in milliseconds.
+ * The embedded exchange: accounts, matching, margin and rate limits. It has no clock: every call says what time it is,
+ * in milliseconds.
  */
 export interface Venue {
   handle(request: VenueRequest, now: number): VenueResponse;
@@ -67,15 +72,18 @@ export interface Venue {
   /** Best prices of our users' own resting orders in ticks of the recording; infinitely far where none rests. */
   resting(instId: string): { readonly bidPx: number; readonly askPx: number };
   /**
-   * The mark price of a swap: whole ticks of the recording and billionths of one. From the first one on positions are valued at
-   * marks instead of the book.
+   * The mark price of a swap: whole ticks of the recording and billionths of one. From the first one on positions are
+   * valued at marks instead of the book.
    */
   mark(instId: string, px: number, billionths: number, now: number): void;
   /** Charges funding at a rate, decimal text such as "0.0001": longs pay shorts, who pay where it is negative. */
   funding(instId: string, rate: string, now: number): void;
   /** Applies the events of one instant: listeners hear of what they changed after the last of them. */
   together(events: () => void): void;
-  /** Tells every change of an order, after the request or market event that caused it. Returns the way to stop listening. */
+  /**
+   * Tells every change of an order, after the request or market event that caused it. Returns the way to stop
+   * listening.
+   */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: (fill: Fill) => void): () => void;
   /** Tells every charge of funding, also of products without a position. */
@@ -99,13 +107,16 @@ export interface Venue {
   /** The lists of `truth` that an order can move, without its orders. */
   holdings(uid: string): Pick<Truth, "balances" | "positions">;
   /**
-   * Between which prices, in ticks of the recording, no position in the product can be liquidated, as long as nothing but prices
-   * changes. Infinite where there is none; undefined where that depends on more than the product's price.
+   * Between which prices, in ticks of the recording, no position in the product can be liquidated, as long as nothing
+   * but prices changes. Infinite where there is none; undefined where that depends on more than the product's price.
    */
   safeBand(instId: string): Band | undefined;
   /** The equity of `truth` alone, in any currency, without building its lists. */
   equity(uid: string, currency?: string): string;
-  /** An amount of one currency in another at the prices of now, cut at the 18th place; undefined while no price connects them. */
+  /**
+   * An amount of one currency in another at the prices of now, cut at the 18th place; undefined while no price connects
+   * them.
+   */
   convert(amount: string, from: string, to: string): string | undefined;
   /** At which the product is valued now, exact decimal text; undefined while no price is known. */
   markPx(instId: string): string | undefined;

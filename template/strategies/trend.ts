@@ -1,6 +1,6 @@
 /**
- * Follows a trend with a stop: buys when a fast average of closing prices rises above a slow one, and sells what it holds when the
- * fast one falls below again. What it bought has a stop from its first fill on, which the engine holds.
+ * Follows a trend with a stop: buys when a fast average of closing prices rises above a slow one, and sells what it
+ * holds when the fast one falls below again. What it bought has a stop from its first fill on, which the engine holds.
  */
 import { distinctUntilChanged, filter, map, type Observable, scan, zip } from "rxjs";
 import { defineStrategy, type WantedOrder } from "sluice";
@@ -36,7 +36,8 @@ export default defineStrategy({
       distinctUntilChanged(),
     );
     return isUp$.pipe(
-      // Each crossing upwards begins a round of its own: an order that was filled is placed again only in another round.
+      // Each crossing upwards begins a round of its own: an order that was filled is placed again only in another
+      // round.
       scan(({ round }, isUp) => ({ isUp, round: isUp ? round + 1 : round }), { isUp: false, round: 0 }),
       filter(({ round }) => round > 0),
       map(({ isUp, round }): readonly WantedOrder[] => {

@@ -1,8 +1,9 @@
 /**
- * The run that accepts a dialect: the rules that apply to it, and the run of lost and doubled orders, over one service by its address.
+ * The run that accepts a dialect: the rules that apply to it, and the run of lost and doubled orders, over one service
+ * by its address.
  *
- * Invariants: as `check`: nothing is sent to another machine unless `placesOrders` says that orders are meant to be placed there; what may
- * be left is named. It says what a copy or a demo can show; real money it does not try.
+ * Invariants: as `check`: nothing is sent to another machine unless `placesOrders` says that orders are meant to be
+ * placed there; what may be left is named. It says what a copy or a demo can show; real money it does not try.
  * Not here: rules (verify/conformance/), one fault (lost-orders.ts).
  */
 
@@ -31,9 +32,9 @@ interface Surroundings {
 }
 
 /**
- * Asks a service in a dialect by the rules that apply, and then loses, spoils and doubles placements and cancels on the way to it: one order
- * is wanted each time, and one there must be. Rules of lost orders are named `L-…`. Takes some minutes, most of them for an order that never
- * arrived. Errors are those of `check`.
+ * Asks a service in a dialect by the rules that apply, and then loses, spoils and doubles placements and cancels on the
+ * way to it: one order is wanted each time, and one there must be. Rules of lost orders are named `L-…`. Takes some
+ * minutes, most of them for an order that never arrived. Errors are those of `check`.
  */
 export const accept = async (
   url: string,

@@ -1,8 +1,8 @@
 /**
  * Way to a service that loses, spoils and doubles: a proxy on this machine between a client and any address.
  *
- * Invariants: bytes are handed on as they are, so that signatures hold; a fault meets only the calls it was set for, so often as it was
- * set; closing ends every connection; it listens on loopback only.
+ * Invariants: bytes are handed on as they are, so that signatures hold; a fault meets only the calls it was set for, so
+ * often as it was set; closing ends every connection; it listens on loopback only.
  * Not here: which bytes are which call (lost-orders.ts says so), sockets, which go straight to the service.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";

@@ -1,7 +1,8 @@
 /**
  * What failures look like: without an id, for an order that does not exist, without a key.
  *
- * Invariants: an answer that says something about the key, the limits or the service's health says nothing about these rows.
+ * Invariants: an answer that says something about the key, the limits or the service's health says nothing about these
+ * rows.
  */
 
 import { type Profile, wire } from "sluice/dialect";
@@ -98,8 +99,8 @@ const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: F
 };
 
 /**
- * Why a refusal does not say that an order does not exist. With such a code engines take an order for absent, so it must be the
- * service's own envelope, and another code than a request with a bad parameter gets from the same service.
+ * Why a refusal does not say that an order does not exist. With such a code engines take an order for absent, so it
+ * must be the service's own envelope, and another code than a request with a bad parameter gets from the same service.
  */
 const unlikeProof = ({ door }: ExaminationState, missing: Reply, bad: readonly Answer[]): string | undefined => {
   const { envelope } = missing;

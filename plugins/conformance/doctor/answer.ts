@@ -1,8 +1,9 @@
 /**
- * What a reply proves: a whole envelope with a status below 500 answers the question, everything else proves nothing and says why.
+ * What a reply proves: a whole envelope with a status below 500 answers the question, everything else proves nothing
+ * and says why.
  *
- * Invariants: pure; a refusal by status 401 or 403 is an answer without an envelope too, as what stands in front of a service often
- * writes it.
+ * Invariants: pure; a refusal by status 401 or 403 is an answer without an envelope too, as what stands in front of a
+ * service often writes it.
  * Not here: how a reply is read (probe/reply.ts), how engines read responses (client/parse-response.ts).
  */
 import type { Reply } from "../probe/reply.ts";

@@ -1,8 +1,8 @@
 /**
  * Client of the doctor: asks slowly, within a budget, and records what each call cost by the service's own count.
  *
- * Invariants: never more weight than the budget; well below every limit the answers tell of; a read that was not answered, or that a
- * limit refused, is asked once more and no oftener; nothing here throws.
+ * Invariants: never more weight than the budget; well below every limit the answers tell of; a read that was not
+ * answered, or that a limit refused, is asked once more and no oftener; nothing here throws.
  * Not here: what to ask (probes), what answers mean (findings).
  */
 import { type EndpointName, type InputOf, wire } from "sluice/dialect";
@@ -102,7 +102,10 @@ export class DoctorClient extends ProbeClient {
     return `${endpoint}: not asked, as the ${this.#weightMax} weight an examination may use would be exceeded`;
   }
 
-  /** What must be free on the layers before another call is made: other clients of the user and the address trade meanwhile. */
+  /**
+   * What must be free on the layers before another call is made: other clients of the user and the address trade
+   * meanwhile.
+   */
   #pauseFor(weight: number): number {
     const { ip, key, uid } = this.contract.layers;
     const { ipRemaining = ip.capacity, keyRemaining = key.capacity, uidUsed = 0 } = this.#counters ?? {};

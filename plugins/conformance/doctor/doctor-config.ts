@@ -1,8 +1,8 @@
 /**
  * The examination of a config's service, as programs and `sluice doctor` ask for it.
  *
- * Invariants: only reads, except with `testnetOrders`, which is refused on mainnet; what was placed is canceled also when the signal
- * ends it early, and what may be left is named.
+ * Invariants: only reads, except with `testnetOrders`, which is refused on mainnet; what was placed is canceled also
+ * when the signal ends it early, and what may be left is named.
  * Not here: what is asked (doctor.ts), tables and exit codes (cli/).
  */
 
@@ -28,8 +28,8 @@ export interface DoctorOptions {
   /** Leave out what waits for the edge of a minute, 65 s at most. */
   readonly quick?: boolean;
   /**
-   * Also place, look at and cancel an order far from the market; refused on mainnet. What it shows of the unit of `sz` is written to the
-   * file that trading on mainnet asks for.
+   * Also place, look at and cancel an order far from the market; refused on mainnet. What it shows of the unit of `sz`
+   * is written to the file that trading on mainnet asks for.
    */
   readonly testnetOrders?: boolean;
   /** Swap of `testnetOrders`; the first listed when left out. */
@@ -60,8 +60,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Asks the service of the config in this file what its profile assumes. The report is what `sluice doctor --json` prints; a difference is a
- * finding, and no error. Throws `USAGE` or what is wrong with the config before anything is sent.
+ * Asks the service of the config in this file what its profile assumes. The report is what `sluice doctor --json`
+ * prints; a difference is a finding, and no error. Throws `USAGE` or what is wrong with the config before anything is
+ * sent.
  */
 export const doctor = async (
   path: string,

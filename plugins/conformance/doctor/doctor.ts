@@ -1,9 +1,10 @@
 /**
  * Examines a service: asks what the profile assumes, and says which assumptions hold.
  *
- * Invariants: nothing is concluded, and no row is offered, unless right credentials were told from wrong ones; a code that wrong
- * credentials are answered with is offered for nothing else; read only unless orders are asked for; at most `weightMax` weight is used for reading; every row that belongs to a
- * probe ends as a finding, also when the probe could not ask; what was opened is closed.
+ * Invariants: nothing is concluded, and no row is offered, unless right credentials were told from wrong ones; a code
+ * that wrong credentials are answered with is offered for nothing else; read only unless orders are asked for; at most
+ * `weightMax` weight is used for reading; every row that belongs to a probe ends as a finding, also when the probe
+ * could not ask; what was opened is closed.
  * Not here: tables and texts (cli/), writing down a confirmation (live/).
  */
 import {
@@ -158,7 +159,10 @@ const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): F
   evidence,
 });
 
-/** Codes that decide what a refusal means: with the code of a refused key under another name it would mean something else. */
+/**
+ * Codes that decide what a refusal means: with the code of a refused key under another name it would mean something
+ * else.
+ */
 const withoutDoorCodes = ({ findings, door, contract }: ExaminationState): readonly Finding[] =>
   findings.map((finding) => {
     const { path, value } = finding.override ?? {};
@@ -245,7 +249,10 @@ const giveUp = (examination: ExaminationState, why: string): string => {
   return why;
 };
 
-/** Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is not known. */
+/**
+ * Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is
+ * not known.
+ */
 const probeKeys = async (
   examination: ExaminationState,
   signs: boolean,

@@ -1,8 +1,8 @@
 /**
  * State of an examination: the client, the assumptions, and the findings so far.
  *
- * Invariants: findings are only added; the contract is the config's from beginning to end, so that every verdict is about it,
- * while the way to the service may change to one that the service accepts.
+ * Invariants: findings are only added; the contract is the config's from beginning to end, so that every verdict is
+ * about it, while the way to the service may change to one that the service accepts.
  */
 import type { Observable } from "rxjs";
 import type { Contract, wire } from "sluice/dialect";

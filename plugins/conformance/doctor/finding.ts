@@ -1,8 +1,9 @@
 /**
  * What a question to the service brought: the assumption it was about, what was found, and the verdict.
  *
- * Invariants: `differs` is said only of what was read in an answer; what could not be asked, or was not there to be seen, says so
- * and why. Where a row of the profile holds the assumption, a differing finding carries the value that would hold.
+ * Invariants: `differs` is said only of what was read in an answer; what could not be asked, or was not there to be
+ * seen, says so and why. Where a row of the profile holds the assumption, a differing finding carries the value that
+ * would hold.
  */
 import { defaultProfile, type Profile } from "sluice/dialect";
 

@@ -1,8 +1,9 @@
 /**
- * Fifth probe: cancels of orders that do not exist. It changes nothing and is still a call that trades: for test networks.
+ * Fifth probe: cancels of orders that do not exist. It changes nothing and is still a call that trades: for test
+ * networks.
  *
- * Settles: fields of an element and whether ids may be mixed (G8), fields and codes of the results (G9), whether elements weigh
- * (H12).
+ * Settles: fields of an element and whether ids may be mixed (G8), fields and codes of the results (G9), whether
+ * elements weigh (H12).
  */
 import type { InstrumentRecord } from "sluice";
 import { type Reply, wordOf } from "../probe/reply.ts";

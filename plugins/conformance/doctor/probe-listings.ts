@@ -1,9 +1,9 @@
 /**
  * Third and fourth probe: listings, pages and single orders, read only.
  *
- * Settles: order of listings (G6, G7), cursors and limits (H6), ids (H7), states and words (G4, G1), units and signs (G3, H9),
- * the answers to a request without an id and for an order that does not exist (G5, G16), the shape of failures (H2), and with
- * how the count of used weight grows: weights (G17), failed calls and headers on errors (H5).
+ * Settles: order of listings (G6, G7), cursors and limits (H6), ids (H7), states and words (G4, G1), units and signs
+ * (G3, H9), the answers to a request without an id and for an order that does not exist (G5, G16), the shape of
+ * failures (H2), and with how the count of used weight grows: weights (G17), failed calls and headers on errors (H5).
  * Not here: what pages say (listing.ts), what counts say (spending.ts).
  */
 
@@ -46,7 +46,10 @@ export const probeListings = async (examination: ExaminationState, signs: boolea
   await noteWeights(examination, known);
 };
 
-/** What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is told. */
+/**
+ * What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is
+ * told.
+ */
 const probeDoor = async (examination: ExaminationState, signs: boolean): Promise<void> => {
   const { client } = examination;
   for (const fault of signs ? wire.keyFaults : (["key"] as const)) {

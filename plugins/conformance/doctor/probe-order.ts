@@ -1,8 +1,9 @@
 /**
- * Sixth probe: one order far from the market, at the smallest size, placed, looked at and canceled. For test networks only.
+ * Sixth probe: one order far from the market, at the smallest size, placed, looked at and canceled. For test networks
+ * only.
  *
- * Settles: fields and words of a placement (G1, G11), the unit of sz from what is set aside (H3), client ids used twice (H10),
- * states and what becomes of an order canceled untouched (G4, H11).
+ * Settles: fields and words of a placement (G1, G11), the unit of sz from what is set aside (H3), client ids used twice
+ * (H10), states and what becomes of an order canceled untouched (G4, H11).
  * Not here: clean-up (probe/own-orders.ts), sizes and units (order-size.ts).
  */
 import { filter, firstValueFrom, fromEvent, map, merge, take } from "rxjs";

@@ -1,8 +1,8 @@
 /**
  * Second probe: does the service accept how requests are signed, and if not, does it accept a way documented elsewhere.
  *
- * Settles: signature, digest and timestamp of a request without a query, what is signed of one with a query (G12), and the text
- * of a success (H2).
+ * Settles: signature, digest and timestamp of a request without a query, what is signed of one with a query (G12), and
+ * the text of a success (H2).
  * Invariants: a way to sign is accepted only when a signed read was answered with a success.
  */
 
@@ -56,7 +56,8 @@ const search = async (
 const remedy = "check key, secret, passphrase, auth.headerPrefix and this machine's clock";
 
 /**
- * The answer to a signed request that was accepted, or why nothing can be concluded: then nothing that needs a key can be asked.
+ * The answer to a signed request that was accepted, or why nothing can be concluded: then nothing that needs a key can
+ * be asked.
  */
 export const probeSignature = async (examination: ExaminationState, signs: boolean): Promise<Reply | string> => {
   const { client, note } = examination;
@@ -121,7 +122,9 @@ const noteBalance = ({ note, contract }: ExaminationState, reply: Reply): void =
 const successFinding = ({ msg, endpoint }: Reply, profile: ExaminationState["contract"]["profile"]): Finding =>
   judged(profile, "answers.successMsg", msg ?? "", `${endpoint}: msg ${JSON.stringify(msg ?? null)}`);
 
-/** A request with a query: turned away though one without was accepted, the query is signed, or is not, unlike assumed. */
+/**
+ * A request with a query: turned away though one without was accepted, the query is signed, or is not, unlike assumed.
+ */
 export const probeQuery = async (
   examination: ExaminationState,
   signs: boolean,

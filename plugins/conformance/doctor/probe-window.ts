@@ -1,8 +1,8 @@
 /**
  * Last read-only probe: three light calls around the edge of a minute show how the service counts minutes (H5).
  *
- * Invariants: waits no longer than `waitMsMax`; uses the lightest call of the description; what more than one way of counting
- * explains is not decided.
+ * Invariants: waits no longer than `waitMsMax`; uses the lightest call of the description; what more than one way of
+ * counting explains is not decided.
  */
 import { minuteMs } from "../probe/probe-client.ts";
 import type { ExaminationState } from "./examination.ts";

@@ -11,7 +11,10 @@ type Auth = Profile["auth"];
 const timestamps = ["iso", "ms", "s"] as const;
 const digests = ["base64", "hex", "hex_base64"] as const;
 
-/** Other timestamps and digests: all that can be wrong with a request that has neither query nor body. Nearest ways first. */
+/**
+ * Other timestamps and digests: all that can be wrong with a request that has neither query nor body. Nearest ways
+ * first.
+ */
 export const plainWays = (auth: Auth): readonly (readonly Override[])[] => {
   const ways = timestamps.flatMap((timestamp) => digests.map((digest) => ({ timestamp, digest })));
   const overrides = ways.map(({ timestamp, digest }): readonly Override[] => [

@@ -1,8 +1,9 @@
 /**
  * What calls cost, read from how the service's count of used weight grew between one answer and the next.
  *
- * Invariants: pure; a reading is made only within one minute of the service and where exactly one call is in question, the costs
- * of the others being known; other programs of the same user can only make readings too large, never too small.
+ * Invariants: pure; a reading is made only within one minute of the service and where exactly one call is in question,
+ * the costs of the others being known; other programs of the same user can only make readings too large, never too
+ * small.
  */
 import type { EndpointName } from "sluice/dialect";
 
@@ -42,8 +43,8 @@ export type Reading =
   | { readonly kind: "unsure"; readonly of: readonly number[] };
 
 /**
- * What the readings say, given what is assumed. The assumption stands when any reading shows it, as others can only add; another
- * value must be seen twice.
+ * What the readings say, given what is assumed. The assumption stands when any reading shows it, as others can only
+ * add; another value must be seen twice.
  */
 export const readingOf = (readings: readonly number[], assumed: number): Reading => {
   if (readings.length === 0) return { kind: "none" };

@@ -1,7 +1,8 @@
 /**
  * What the queries weigh (G17) and whether failed calls count (H5), from how the user's count grew.
  *
- * Invariants: a weight that differs was read twice; a query whose reading fell on the turn of a minute is asked once more.
+ * Invariants: a weight that differs was read twice; a query whose reading fell on the turn of a minute is asked once
+ * more.
  */
 import type { EndpointName } from "sluice/dialect";
 import type { ExaminationState } from "./examination.ts";

@@ -1,7 +1,9 @@
 /**
- * Which way of counting a minute explains what the user's count was: by the calendar, from the first request, or sliding.
+ * Which way of counting a minute explains what the user's count was: by the calendar, from the first request, or
+ * sliding.
  *
- * Invariants: pure; a way is ruled out only by a count it cannot explain, with room for the time an answer is under way.
+ * Invariants: pure; a way is ruled out only by a count it cannot explain, with room for the time an answer is under
+ * way.
  */
 import type { wire } from "sluice/dialect";
 
@@ -27,7 +29,9 @@ interface Charge {
   readonly used: number;
 }
 
-/** Charges as the marks tell them. From `from` on, and where the count began again, a call weighs what is assumed of it. */
+/**
+ * Charges as the marks tell them. From `from` on, and where the count began again, a call weighs what is assumed of it.
+ */
 export const chargesOf = (marks: readonly Mark[], from: number): readonly Charge[] =>
   marks.flatMap(({ at, minute, used, weight }, index) => {
     if (minute === undefined) return [];
@@ -62,7 +66,10 @@ const sliding = (charges: readonly Charge[], index: number): Span => {
   return { least: since(at - windowMs + slackMs), most: since(at - windowMs - slackMs) + baseline };
 };
 
-/** Where windows may have begun: at the first charge, or anywhere in the minute before it when something had been spent by then. */
+/**
+ * Where windows may have begun: at the first charge, or anywhere in the minute before it when something had been spent
+ * by then.
+ */
 const fromFirst = (charges: readonly Charge[], index: number): readonly Span[] => {
   const seen = charges.slice(0, index + 1);
   const [first] = seen;

@@ -1,8 +1,8 @@
 /**
  * Replies to the parts of one read, put together as the engine puts them together.
  *
- * Invariants: the whole is a success only where every part is; otherwise it is the first part that is none; listings of orders stay newest
- * first and within the limit that was asked for.
+ * Invariants: the whole is a success only where every part is; otherwise it is the first part that is none; listings of
+ * orders stay newest first and within the limit that was asked for.
  * Not here: which reads have parts (the dialect), asking for them (probe-client.ts).
  */
 import { type EndpointName, wire } from "sluice/dialect";

@@ -1,8 +1,9 @@
 /**
  * Orders that probes place, tracked until listings prove that they are gone.
  *
- * Invariants: an order is expected from before it is sent; it is gone only when a complete listing does not show it, two in a row
- * where its placement was not answered; clean-up ends after a bounded number of listings and names what may be left.
+ * Invariants: an order is expected from before it is sent; it is gone only when a complete listing does not show it,
+ * two in a row where its placement was not answered; clean-up ends after a bounded number of listings and names what
+ * may be left.
  * Not here: sizes and prices (conformance/test-orders.ts, doctor/order-size.ts).
  */
 import { from, lastValueFrom, map } from "rxjs";
@@ -81,7 +82,8 @@ export class OwnOrders {
       const reply = await ask("cancelBatch", elements);
       return reply !== undefined && !reply.ok && !reply.limited && reply.records.length === 0;
     };
-    // One kind of id a call: a mix may be refused. A listing may lag behind, so what is known is canceled before it is read.
+    // One kind of id a call: a mix may be refused. A listing may lag behind, so what is known is canceled before it is
+    // read.
     const known = mine.flatMap(([, { ordIds }]) =>
       [...ordIds].filter((ordId) => !this.#asked.has(ordId)).map((ordId) => ({ instId, ordId })),
     );

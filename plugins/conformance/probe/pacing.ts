@@ -1,9 +1,9 @@
 /**
  * Pacing of probes: keeps them within the limits that are not under test, by its own count of what was sent.
  *
- * Invariants: no window of a layer, wherever it begins, holds more than a margin below its capacity; layers of the profile's own
- * are always kept within, as no rule is about them; the service's headers are not used, as they are under test. What was sent
- * unpaced is counted too.
+ * Invariants: no window of a layer, wherever it begins, holds more than a margin below its capacity; layers of the
+ * profile's own are always kept within, as no rule is about them; the service's headers are not used, as they are under
+ * test. What was sent unpaced is counted too.
  * Not here: the engine's rate limiter (scheduler/quota), which is exact where this one is merely careful.
  */
 import type { ExtraLayer, wire } from "sluice/dialect";
@@ -90,7 +90,9 @@ export class Pacing {
     }, now);
   }
 
-  /** Counts a request; the returned function tells when it was answered, as it may have been counted as late as that. */
+  /**
+   * Counts a request; the returned function tells when it was answered, as it may have been counted as late as that.
+   */
   count(charge: Charge, now: number): (answeredAt: number) => void {
     const made = this.#layers.flatMap((layer) => {
       const id = charge[layer.scope];

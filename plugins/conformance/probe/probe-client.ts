@@ -1,8 +1,9 @@
 /**
- * Client of the conformance suite and the doctor: sends one request at a time, within the limits, and reads each response as it came.
+ * Client of the conformance suite and the doctor: sends one request at a time, within the limits, and reads each
+ * response as it came.
  *
- * Invariants: every request is counted and kept within the layers named; a wait ends at once when the stop signal is given, unless
- * what is left to do is cleaning up.
+ * Invariants: every request is counted and kept within the layers named; a wait ends at once when the stop signal is
+ * given, unless what is left to do is cleaning up.
  * Not here: what to ask and what the replies mean (conformance/, doctor/), how bytes travel (the transport given).
  */
 
@@ -85,7 +86,10 @@ export class ProbeClient {
     return { ip: address, key, uid, weight, elements, ...(endpoint !== undefined && { endpoint }) };
   }
 
-  /** Rejects when no response was read. A read in parts is one reply: that of the whole, or of the first part that failed. */
+  /**
+   * Rejects when no response was read. A read in parts is one reply: that of the whole, or of the first part that
+   * failed.
+   */
   async send(name: EndpointName, input: unknown, sending: Sending): Promise<Reply> {
     const reads = this.contract.endpoints[name].method === "GET";
     const parts = reads ? (this.#split?.(name, input as Readonly<Record<string, unknown>>) ?? [input]) : [input];

@@ -1,8 +1,8 @@
 /**
  * One response of the service, read without relying on anything its description says.
  *
- * Invariants: nothing here throws, whatever the service wrote; `ok` and ids are read leniently, so that a wrong type is the matter
- * of the one question that is about types.
+ * Invariants: nothing here throws, whatever the service wrote; `ok` and ids are read leniently, so that a wrong type is
+ * the matter of the one question that is about types.
  */
 
 import { type EndpointName, limitedStatus, wire } from "sluice/dialect";

@@ -1,8 +1,8 @@
 /**
  * The keys `sluice check` asks with: from a file, or one from the environment.
  *
- * Invariants: secrets go into credentials and nowhere else; a message names a key by its place, never by what it holds; a file of
- * keys for another machine's service must be its owner's alone.
+ * Invariants: secrets go into credentials and nowhere else; a message names a key by its place, never by what it holds;
+ * a file of keys for another machine's service must be its owner's alone.
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Credentials, createCredentials, SluiceError } from "sluice";
@@ -68,7 +68,10 @@ const keysFromFile = (path: string, profile: Profile, local: boolean): KeySet =>
   return { keys, credentials, ...(typeof wsUrl === "string" && { wsUrl }) };
 };
 
-/** The keys of this file, or of the environment where none is named. A file may be open to others where the service is on this machine. */
+/**
+ * The keys of this file, or of the environment where none is named. A file may be open to others where the service is
+ * on this machine.
+ */
 export const keysFrom = (
   url: string,
   path: string | undefined,

@@ -1,8 +1,9 @@
 /**
  * The conformance check of a service by its address, as programs and `sluice check` ask for it.
  *
- * Invariants: nothing is sent to an address that is not this machine's unless `placesOrders` says that orders are meant to be placed
- * there; orders placed to look at are small, post-only, far from the market, and canceled also when the signal ends it early.
+ * Invariants: nothing is sent to an address that is not this machine's unless `placesOrders` says that orders are meant
+ * to be placed there; orders placed to look at are small, post-only, far from the market, and canceled also when the
+ * signal ends it early.
  * Not here: the rules (suite.ts), keys (check-keys.ts), what the profile assumes beyond them (../doctor/).
  */
 
@@ -16,13 +17,16 @@ import type { OrderHints } from "./test-orders.ts";
 /** Options of `check`: those of the command. */
 export interface CheckOptions {
   /**
-   * File of keys: the line of `sluice venue --json`, or its `--keys` file. Left out, the environment's SLUICE_API_KEY, SLUICE_SECRET_KEY
-   * and SLUICE_PASSPHRASE; without those, what needs a key is skipped.
+   * File of keys: the line of `sluice venue --json`, or its `--keys` file. Left out, the environment's SLUICE_API_KEY,
+   * SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; without those, what needs a key is skipped.
    */
   readonly keys?: string;
   /** Address of the WebSocket, to check its limits too; the file of keys may tell it. */
   readonly ws?: string;
-  /** The exchange's dialect, where it is not the described service: rules that say nothing of it are skipped, rules of dialects are added. */
+  /**
+   * The exchange's dialect, where it is not the described service: rules that say nothing of it are skipped, rules of
+   * dialects are added.
+   */
   readonly dialect?: Dialect;
   /** Rows of the service profile to override. */
   readonly profile?: ProfileOverrides;
@@ -69,10 +73,10 @@ const options: OptionRules = {
 };
 
 /**
- * Asks the service at this address, rule by rule of its description, whether it keeps them. Places and cancels small orders: for test
- * accounts. The report is what `sluice check --json` prints; a broken rule is its `passed: false`, and no error. Throws `USAGE`,
- * `PROFILE_INVALID` or `DECIMAL_INVALID` before anything is sent, `USAGE` where the service refuses the key, and `OUTCOME_UNKNOWN` where
- * nothing answers.
+ * Asks the service at this address, rule by rule of its description, whether it keeps them. Places and cancels small
+ * orders: for test accounts. The report is what `sluice check --json` prints; a broken rule is its `passed: false`, and
+ * no error. Throws `USAGE`, `PROFILE_INVALID` or `DECIMAL_INVALID` before anything is sent, `USAGE` where the service
+ * refuses the key, and `OUTCOME_UNKNOWN` where nothing answers.
  */
 export const check = async (
   url: string,

@@ -1,8 +1,9 @@
 /**
  * What a dialect must be right about at its exchange, besides the rules of the description that hold for every service.
  *
- * Invariants: a rule judges what the engine would make of an answer (client/parse-response.ts), never the exchange's own words; what is
- * placed rests far from the market and is canceled; a layer that shuts the address out is never filled.
+ * Invariants: a rule judges what the engine would make of an answer (client/parse-response.ts), never the exchange's
+ * own words; what is placed rests far from the market and is canceled; a layer that shuts the address out is never
+ * filled.
  * Not here: lost and doubled answers (verify/acceptance/), sockets.
  */
 import { type EndpointName, type LayerSpec, wire } from "sluice/dialect";
@@ -69,7 +70,9 @@ const hopeless = (body: Raw): Readonly<Record<string, Raw>> => ({
   "a price off the tick": { ...body, px: `${fieldOf(body, "px").split(".")[0]}.000000001` },
 });
 
-/** Judged and not executed: neither a success nor an unknown outcome, which would keep a slot until absence is proved. */
+/**
+ * Judged and not executed: neither a success nor an unknown outcome, which would keep a slot until absence is proved.
+ */
 const refusesOrders = async (testClient: TestClient): Promise<Verdict> => {
   const verdicts: Verdict[] = [];
   for (const [what, body] of Object.entries(hopeless(await testClient.orders.body()))) {

@@ -1,7 +1,8 @@
 /**
  * What the suite found: one document for programs, and a table of it for people.
  *
- * Invariants: pure; rules stand in the order of the description; a failure shows what was expected, what came and to which request.
+ * Invariants: pure; rules stand in the order of the description; a failure shows what was expected, what came and to
+ * which request.
  */
 import type { Verdict } from "./rule.ts";
 import type { SuiteResult } from "./suite.ts";

@@ -1,8 +1,8 @@
 /**
  * More calls of one key in one second than it may make, after a second of silence.
  *
- * Invariants: the calls leave together; a burst that seems to have crossed a second's edge (more passed than fit) is tried again
- * at another phase, and only what every try shows is a verdict against the service.
+ * Invariants: the calls leave together; a burst that seems to have crossed a second's edge (more passed than fit) is
+ * tried again at another phase, and only what every try shows is a verdict against the service.
  * Not here: the user's layer (user-limit-probe.ts), the address's (ip-limit-probe.ts).
  */
 import { layers } from "sluice/dialect";

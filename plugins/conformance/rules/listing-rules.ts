@@ -1,7 +1,8 @@
 /**
  * Sections 4.2, 4.3 and 8.3: listings of open and of completed orders.
  *
- * Invariants: only orders of this run are expected anywhere; other orders of the user are minded only in what holds for all.
+ * Invariants: only orders of this run are expected anywhere; other orders of the user are minded only in what holds for
+ * all.
  */
 import { instTypeOf, paging } from "sluice/dialect";
 import { fieldOf, ordIdsOf, type Reply } from "../probe/reply.ts";

@@ -1,7 +1,8 @@
 /**
  * More orders than a page holds, listed while they stand and after they were canceled.
  *
- * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are canceled.
+ * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are
+ * canceled.
  */
 import { paging } from "sluice/dialect";
 import type { Reply } from "../probe/reply.ts";

@@ -1,8 +1,8 @@
 /**
  * Section 5: who may ask, and whose quota it costs.
  *
- * Invariants: whether a door was open is read from the order behind it as well as from the answer; an order that got in by an open
- * door is canceled.
+ * Invariants: whether a door was open is read from the order behind it as well as from the answer; an order that got in
+ * by an open door is canceled.
  */
 import type { EndpointName } from "sluice/dialect";
 import { elementDone, fieldOf, type Reply } from "../probe/reply.ts";

@@ -1,8 +1,8 @@
 /**
  * What a rule of the description is to this suite: a name, what it needs, and a question that ends in a verdict.
  *
- * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves open is
- * never a failure, only told.
+ * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves
+ * open is never a failure, only told.
  */
 
 import type { Reply } from "../probe/reply.ts";

@@ -1,7 +1,8 @@
 /**
  * Section 8.2: the two limits of the WebSocket.
  *
- * Invariants: how the service refuses is open; what is judged is that it does, and not too early. All sockets are closed afterwards.
+ * Invariants: how the service refuses is open; what is judged is that it does, and not too early. All sockets are
+ * closed afterwards.
  * Not here: channels and messages, which the description does not name (G14).
  */
 

@@ -1,8 +1,8 @@
 /**
  * Walks all rules against one service and gives a verdict on each.
  *
- * Invariants: one rule at a time, in the order of the description, those that use up a layer last; a rule that cannot be asked is
- * skipped and says why; whatever happens, no order of ours is left behind without being named.
+ * Invariants: one rule at a time, in the order of the description, those that use up a layer last; a rule that cannot
+ * be asked is skipped and says why; whatever happens, no order of ours is left behind without being named.
  * Not here: what is printed (findings.ts), keys and addresses from the command line (cli/check.ts).
  */
 import { isSluiceError, SluiceError } from "sluice";

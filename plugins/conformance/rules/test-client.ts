@@ -1,8 +1,10 @@
 /**
- * Client of the conformance suite: asks as one of the given keys and keeps the results of scenarios that several rules judge.
+ * Client of the conformance suite: asks as one of the given keys and keeps the results of scenarios that several rules
+ * judge.
  *
- * Invariants: every request of the suite goes through `ask`; a paced request that was limited all the same is repeated once, after
- * the windows have passed, as other clients may use the quota; a scenario that was played to its end is not played again.
+ * Invariants: every request of the suite goes through `ask`; a paced request that was limited all the same is repeated
+ * once, after the windows have passed, as other clients may use the quota; a scenario that was played to its end is not
+ * played again.
  * Not here: verdicts (the files of rules), pacing and reading (probe/).
  */
 

@@ -1,7 +1,8 @@
 /**
  * Roles of the given keys in the suite.
  *
- * Invariants: keys of one user share a uid; a role that no key fits is undefined, and the rules that need it are skipped.
+ * Invariants: keys of one user share a uid; a role that no key fits is undefined, and the rules that need it are
+ * skipped.
  */
 import type { Profile, wire } from "sluice/dialect";
 
@@ -19,7 +20,10 @@ export interface How {
   readonly within?: readonly wire.LayerName[];
   /** One part of the signature is wrong on purpose. */
   readonly fault?: wire.KeyFault;
-  /** A call that the dialect does not offer, or an answer that it cannot read, is a reply of status 0 without anything in it. */
+  /**
+   * A call that the dialect does not offer, or an answer that it cannot read, is a reply of status 0 without anything
+   * in it.
+   */
   readonly mayBeUnread?: boolean;
   /** Another address than the endpoint's own. */
   readonly path?: string;

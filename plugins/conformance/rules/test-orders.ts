@@ -1,8 +1,9 @@
 /**
- * Orders the suite places to look at: far from the market, post-only, on a swap, as small as the instrument allows, and canceled.
+ * Orders the suite places to look at: far from the market, post-only, on a swap, as small as the instrument allows, and
+ * canceled.
  *
- * Invariants: every order is tracked from before it is sent until a listing shows that it is gone; a batch never holds more elements
- * than the profile allows.
+ * Invariants: every order is tracked from before it is sent until a listing shows that it is gone; a batch never holds
+ * more elements than the profile allows.
  * Not here: whether answers are right; that is judged by rules. Tracking and clean-up (probe/own-orders.ts).
  */
 

@@ -1,8 +1,8 @@
 /**
  * What the service shows of three orders while they stand, while they are canceled, and afterwards.
  *
- * Invariants: a, b and c were placed in this order; d is placed and canceled first, so that a batch holds a hopeless element; all
- * are complete at the end. Every look is one reply; rules only read.
+ * Invariants: a, b and c were placed in this order; d is placed and canceled first, so that a batch holds a hopeless
+ * element; all are complete at the end. Every look is one reply; rules only read.
  */
 
 import { fieldOf, type Reply } from "../probe/reply.ts";
@@ -81,7 +81,9 @@ const play = async (testClient: TestClient): Promise<TradeScenario> => {
   };
 };
 
-/** Where the description makes the product of an order optional, exchanges may ask for it, and engines always name it. */
+/**
+ * Where the description makes the product of an order optional, exchanges may ask for it, and engines always name it.
+ */
 const hintFor = ({ dialect }: TestClient, instId: string) => (dialect === undefined ? {} : { instId });
 
 const orderLooks = (

@@ -1,8 +1,8 @@
 /**
  * What a call weighs, read from the header that tells the user's consumption.
  *
- * Invariants: both readings are of one minute; a reading that crossed a minute's edge, or that another client's call may have
- * disturbed, is taken again, three times at most.
+ * Invariants: both readings are of one minute; a reading that crossed a minute's edge, or that another client's call
+ * may have disturbed, is taken again, three times at most.
  */
 import type { EndpointName } from "sluice/dialect";
 import { minuteMs } from "../probe/probe-client.ts";

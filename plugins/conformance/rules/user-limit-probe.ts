@@ -1,8 +1,8 @@
 /**
  * Uses up one user's weight in a fresh minute and watches who is blocked, and until when.
  *
- * Invariants: nothing but light reads is sent; no order stands meanwhile; the key layer is kept within, so that only the user's
- * layer can refuse; the scenario ends when the user is free again or the next minute has begun.
+ * Invariants: nothing but light reads is sent; no order stands meanwhile; the key layer is kept within, so that only
+ * the user's layer can refuse; the scenario ends when the user is free again or the next minute has begun.
  */
 import { layers } from "sluice/dialect";
 import { minuteMs } from "../probe/probe-client.ts";
@@ -47,7 +47,8 @@ const play = async (testClient: TestClient): Promise<UserLimitProbe> => {
   const replies = await fill(testClient, beganAt);
   const breach = replies.find(({ ok }) => !ok) ?? (replies.at(-1) as Reply);
   const breachAt = clock.now();
-  // Where windows are not the minutes of the clock, the block ends a minute after the first call or after the breach (H5).
+  // Where windows are not the minutes of the clock, the block ends a minute after the first call or after the breach
+  // (H5).
   const byClock = testClient.contract.profile.limits.anchor === "wall_clock";
   const blockedUntil = byClock ? minuteEndsAt : beganAt + minuteMs;
   const freeAt = byClock ? minuteEndsAt : breachAt + minuteMs;

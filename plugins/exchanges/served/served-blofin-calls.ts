@@ -1,10 +1,10 @@
 /**
  * Calls of BloFin v1 (REST) as questions to the venue, and its answers in their form.
  *
- * Invariants: refusals have HTTP status 200 and a code, limits 429, a banned address 403; every element of a batch is answered; a call
- * that lacks something is refused with its published code and asks nothing, a bad order of a batch alone; a parameter that BloFin has and
- * the venue does not model is refused by name (venue-fields.ts).
- * Source of paths, parameters and codes: BloFin's public API documentation.
+ * Invariants: refusals have HTTP status 200 and a code, limits 429, a banned address 403; every element of a batch is
+ * answered; a call that lacks something is refused with its published code and asks nothing, a bad order of a batch
+ * alone; a parameter that BloFin has and the venue does not model is refused by name (venue-fields.ts). Source of
+ * paths, parameters and codes: BloFin's public API documentation.
  * Not here: who may call (served-blofin.ts), the records (served-blofin-records.ts).
  */
 

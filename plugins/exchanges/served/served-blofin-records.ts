@@ -1,8 +1,8 @@
 /**
  * Records of BloFin v1, made of the described service's.
  *
- * Invariants: a swap has the id of its pair; sizes are contracts; decimals of orders have eighteen places, what there is none of is
- * zero or null; a field that the venue knows nothing about is left out.
+ * Invariants: a swap has the id of its pair; sizes are contracts; decimals of orders have eighteen places, what there
+ * is none of is zero or null; a field that the venue knows nothing about is left out.
  * Not here: envelopes and calls (served-blofin-calls.ts), sockets (served-blofin-sockets.ts).
  */
 

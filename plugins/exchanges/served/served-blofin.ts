@@ -1,10 +1,12 @@
 /**
- * BloFin v1 as the embedded service speaks it: signatures with a nonce, limits with bans, codes, and the parts that translate.
+ * BloFin v1 as the embedded service speaks it: signatures with a nonce, limits with bans, codes, and the parts that
+ * translate.
  *
- * Invariants: swaps only, sized in contracts; a fee is positive where it costs; positions are net; a nonce serves once a minute.
- * Source: BloFin's public API documentation. Assumed where it is silent: a failed placement has the envelope's code "0", an order that does
- * not exist is null, a banned address gets a JSON body, 60012 stands for every mistake over a socket, and a post-only order that would
- * take is accepted and canceled; which calls count as trading.
+ * Invariants: swaps only, sized in contracts; a fee is positive where it costs; positions are net; a nonce serves once
+ * a minute.
+ * Source: BloFin's public API documentation. Assumed where it is silent: a failed placement has the envelope's code
+ * "0", an order that does not exist is null, a banned address gets a JSON body, 60012 stands for every mistake over a
+ * socket, and a post-only order that would take is accepted and canceled; which calls count as trading.
  * Not here: calls (served-blofin-calls.ts), sockets (served-blofin-sockets.ts).
  */
 import type { ExtraLayer, ProfileOverrides } from "sluice/dialect";
@@ -43,7 +45,10 @@ const profile: ProfileOverrides = {
 
 const minutes = (count: number): number => count * 60_000;
 
-/** Too many calls of an address shut it out; which calls count as trading is not published, here those that change something do. */
+/**
+ * Too many calls of an address shut it out; which calls count as trading is not published, here those that change
+ * something do.
+ */
 const layers: readonly ExtraLayer[] = [
   {
     name: "minute",

@@ -4,8 +4,9 @@ import { servedBlofin } from "./served-blofin.ts";
 import { servedOkx } from "./served-okx.ts";
 
 /**
- * What the embedded service can speak on the wire instead of the described service's words: `dialect` of `startVenueServer`, over a
- * contract by `servedContract`. `okx-demo` wants the header of OKX's demo environment, `okx` takes calls with and without it.
+ * What the embedded service can speak on the wire instead of the described service's words: `dialect` of
+ * `startVenueServer`, over a contract by `servedContract`. `okx-demo` wants the header of OKX's demo environment, `okx`
+ * takes calls with and without it.
  */
 export const servedDialects = {
   okx: servedOkx(),

@@ -1,9 +1,10 @@
 /**
  * Calls of OKX v5 (REST) as questions to the venue, and its answers in their form.
  *
- * Invariants: every element of a batch is answered; a call that lacks something is refused with its published code and asks nothing;
- * a bad element of a batch fails alone; a parameter that OKX has and the venue does not model is refused by name (venue-fields.ts).
- * Source of paths, parameters and codes: OKX v5 as its public clients send and read it (served-okx.ts).
+ * Invariants: every element of a batch is answered; a call that lacks something is refused with its published code and
+ * asks nothing; a bad element of a batch fails alone; a parameter that OKX has and the venue does not model is refused
+ * by name (venue-fields.ts). Source of paths, parameters and codes: OKX v5 as its public clients send and read it
+ * (served-okx.ts).
  * Not here: who may call (served-okx.ts), the records (served-okx-records.ts).
  */
 
@@ -52,7 +53,10 @@ const wrong = (name: string): venueAnswers.Refusal => ({ code: "51000", msg: `Pa
 const noInstrument: venueAnswers.Refusal = { code: "51001", msg: "Instrument ID or Spread ID doesn't exist." };
 const noOrder: venueAnswers.Refusal = { code: "51603", msg: "Order does not exist" };
 
-/** What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that are not here. */
+/**
+ * What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that
+ * are not here.
+ */
 const fields: FieldsByEndpoint = {
   placeOrder: {
     ...any("instId", "tdMode", "side", "posSide", "ordType", "sz", "px", "clOrdId", "tag", "ccy"),

@@ -1,8 +1,8 @@
 /**
  * Records of OKX v5, made of the described service's.
  *
- * Invariants: all fields are text; sizes of swaps are contracts; a field that the venue knows nothing about is left out, or empty where
- * readers expect it.
+ * Invariants: all fields are text; sizes of swaps are contracts; a field that the venue knows nothing about is left
+ * out, or empty where readers expect it.
  * Not here: envelopes and calls (served-okx-calls.ts), sockets (served-okx-sockets.ts).
  */
 
@@ -70,8 +70,8 @@ export const orderOf = (record: OurRecord): OkxRecord => {
 const places = 18;
 
 /**
- * Of swaps one amount; of spot what is charged and what is paid back, each in the currency that the order received. The rebate of a sale
- * is told in its fee, and once more in coins.
+ * Of swaps one amount; of spot what is charged and what is paid back, each in the currency that the order received. The
+ * rebate of a sale is told in its fee, and once more in coins.
  */
 const feeOf = ({ instId = "", side, fee = "0", avgPx = "" }: OurRecord): OkxRecord => {
   const { base, quote, instType } = parseInstId(instId, "venue");

@@ -1,11 +1,12 @@
 /**
  * OKX v5 as the embedded service speaks it: signatures, limits, codes, and the parts that translate calls and sockets.
  *
- * Invariants: swaps are sized in contracts, spot in base currency; a fee is negative where it costs, and taken in the currency received; positions are
- * net.
- * Source: OKX v5 as its public clients speak it, codes after ccxt's table of its errors. Assumed where those are silent: a post-only order
- * that would take is accepted and canceled, HTTP 400 comes with 50014, 51000 stands for a price off the tick and 51121 for every wrong
- * size, 60029 for a socket without permission, 404 for an unknown path; limits count in sliding windows.
+ * Invariants: swaps are sized in contracts, spot in base currency; a fee is negative where it costs, and taken in the
+ * currency received; positions are net.
+ * Source: OKX v5 as its public clients speak it, codes after ccxt's table of its errors. Assumed where those are
+ * silent: a post-only order that would take is accepted and canceled, HTTP 400 comes with 50014, 51000 stands for a
+ * price off the tick and 51121 for every wrong size, 60029 for a socket without permission, 404 for an unknown path;
+ * limits count in sliding windows.
  * Not here: calls (served-okx-calls.ts), sockets (served-okx-sockets.ts).
  */
 import type { EndpointName, ExtraLayer, ProfileOverrides, wire } from "sluice/dialect";
@@ -144,7 +145,10 @@ const speak = (service: Service, demo: boolean | undefined): Speech => ({
   writer: writeOkx(service),
 });
 
-/** `demo` true wants the header of the demo environment with every signed call, false refuses it; left out, both are let in. */
+/**
+ * `demo` true wants the header of the demo environment with every signed call, false refuses it; left out, both are let
+ * in.
+ */
 export const servedOkx = (demo?: boolean): ServedDialect => ({
   name: demo === true ? "okx-demo" : "okx",
   profile,

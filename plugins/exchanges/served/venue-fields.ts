@@ -1,8 +1,8 @@
 /**
  * Fields of calls that the venue acts on, or that change nothing: all others are refused by name.
  *
- * An exchange has parameters that decide what is held and when, such as a stop attached to an order or an instant after which it is not
- * placed. A venue that accepted and dropped them would confirm a stop that does not exist.
+ * An exchange has parameters that decide what is held and when, such as a stop attached to an order or an instant after
+ * which it is not placed. A venue that accepted and dropped them would confirm a stop that does not exist.
  *
  * Invariants: a field without a value counts as absent; the error names the first field that is not in the table.
  * Not here: what the fields mean (the calls of each dialect).

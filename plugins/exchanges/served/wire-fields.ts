@@ -1,8 +1,8 @@
 /**
  * Fields of calls in other exchanges' words, and the units their sizes are told in.
  *
- * Invariants: nothing here throws, whatever a client wrote; a number counts as the text it is spelled with; sizes are cut, never rounded
- * up.
+ * Invariants: nothing here throws, whatever a client wrote; a number counts as the text it is spelled with; sizes are
+ * cut, never rounded up.
  */
 
 import { div, parseInstId } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * The batches of rows of an Arrow file or stream, each as a small file or stream of its own.
  *
- * Invariants: one batch is held at a time, with the dictionaries before it; bytes begin at the start of a buffer of their own, so that
- * numbers in them are aligned; a file that ends early is refused.
+ * Invariants: one batch is held at a time, with the dictionaries before it; bytes begin at the start of a buffer of
+ * their own, so that numbers in them are aligned; a file that ends early is refused.
  * Not here: what is in a batch (arrow-rows.ts).
  */
 import { importDamaged, type TextPart } from "../byte-source.ts";

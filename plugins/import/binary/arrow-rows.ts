@@ -1,8 +1,8 @@
 /**
  * Rows of an Arrow file or stream, which Feather is, with the names of its columns.
  *
- * Invariants: one batch of rows is held at a time, and the dictionaries before it; decimals and instants are taken as the integers that
- * the file holds; columns that hold lists or records are left out; a file that ends early is refused.
+ * Invariants: one batch of rows is held at a time, and the dictionaries before it; decimals and instants are taken as
+ * the integers that the file holds; columns that hold lists or records are left out; a file that ends early is refused.
  * Not here: what the columns mean (table/detect.ts).
  */
 

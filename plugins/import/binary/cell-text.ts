@@ -1,8 +1,9 @@
 /**
  * Values of binary files as the text of cells.
  *
- * Invariants: integers and decimals keep all digits; a float becomes the shortest text that is read as the same float, of at most fifteen
- * digits, for it holds no more of any decimal; instants become counts since the epoch; what is missing becomes an empty cell.
+ * Invariants: integers and decimals keep all digits; a float becomes the shortest text that is read as the same float,
+ * of at most fifteen digits, for it holds no more of any decimal; instants become counts since the epoch; what is
+ * missing becomes an empty cell.
  */
 
 /** The cell of a column in a row of the batch at hand. */
@@ -57,8 +58,9 @@ export const ofPresent =
 export const dayMs = 86_400_000;
 
 /**
- * Columns of fixed-point numbers as Nautilus stores them: 8 bytes with nine decimal places, or 16 bytes with sixteen. Numbers that came
- * from binary floats are brought to the precision of their instrument. Undefined where `facts` of the file tell of no instrument.
+ * Columns of fixed-point numbers as Nautilus stores them: 8 bytes with nine decimal places, or 16 bytes with sixteen.
+ * Numbers that came from binary floats are brought to the precision of their instrument. Undefined where `facts` of the
+ * file tell of no instrument.
  */
 export const fixedPoint = (
   name: string,
@@ -76,7 +78,8 @@ export const fixedPoint = (
 };
 
 /**
- * The name of a column; undefined for what pandas adds: an index without a name that only numbers the rows. One of instants is their time.
+ * The name of a column; undefined for what pandas adds: an index without a name that only numbers the rows. One of
+ * instants is their time.
  */
 export const columnName = (name: string, isInstant: boolean): string | undefined => {
   if (!name.startsWith("__index_level_")) return name;

@@ -1,7 +1,8 @@
 /**
  * Rows of a NumPy array: of records with named fields, or of a table of numbers without names.
  *
- * Invariants: rows are read in turn and never held; an array that ends early, or of values that are no numbers or texts, is refused.
+ * Invariants: rows are read in turn and never held; an array that ends early, or of values that are no numbers or
+ * texts, is refused.
  * Not here: what the columns mean (table/detect.ts), events of hftbacktest (event-rows.ts).
  */
 import { importRefused, type TextPart } from "../byte-source.ts";

@@ -1,8 +1,8 @@
 /**
  * Rows of a Parquet file, with the names of its columns.
  *
- * Invariants: one group of rows is held at a time; decimals and instants are taken as the integers that the file holds, never by way of a
- * float or a date; columns that hold lists or records are left out.
+ * Invariants: one group of rows is held at a time; decimals and instants are taken as the integers that the file holds,
+ * never by way of a float or a date; columns that hold lists or records are left out.
  * Not here: what the columns mean (table/detect.ts).
  */
 

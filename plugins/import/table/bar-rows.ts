@@ -1,9 +1,10 @@
 /**
  * Bars of a file as a series.
  *
- * Invariants: a bar becomes visible when it has closed, never before; `0 < low <= open, close <= high`; the bar length is the smallest
- * gap and every gap a multiple of it, or the bar that is off the grid of the most frequent gap is refused by line; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted, one
- * that is repeated otherwise is refused by line.
+ * Invariants: a bar becomes visible when it has closed, never before; `0 < low <= open, close <= high`; the bar length
+ * is the smallest gap and every gap a multiple of it, or the bar that is off the grid of the most frequent gap is
+ * refused by line; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted,
+ * one that is repeated otherwise is refused by line.
  */
 import { SluiceError } from "sluice";
 import { type Series, seriesOf } from "sluice/extension";

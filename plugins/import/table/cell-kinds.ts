@@ -12,7 +12,9 @@ export const isNumeric = (text: string): boolean => numeric.test(text);
 
 const scientific = /^(\d+)\.?(\d*)e([+-]?\d{1,3})$/i;
 
-/** `1.2e-7` as `0.00000012`, `.5` as `0.5`, `7.` as `7`; any other text as it is, to be refused or not by who reads it. */
+/**
+ * `1.2e-7` as `0.00000012`, `.5` as `0.5`, `7.` as `7`; any other text as it is, to be refused or not by who reads it.
+ */
 export const plainDigits = (text: string): string => {
   const last = text.charCodeAt(text.length - 1);
   // Most texts are these; a pattern would cost as much as reading the number.
@@ -73,7 +75,9 @@ const looks: Readonly<Partial<Record<Column, (text: string) => boolean>>> = {
 
 const looksLike = (column: Column, text: string): boolean => (looks[column] ?? isQty)(text);
 
-/** Whether a row without a header can be one of this order of columns: by its cells, and by what must hold between them. */
+/**
+ * Whether a row without a header can be one of this order of columns: by its cells, and by what must hold between them.
+ */
 export const canBe = (order: readonly Column[], cells: readonly string[]): boolean => {
   if (cells.length !== order.length || !order.every((column, index) => looksLike(column, cells[index] as string)))
     return false;

@@ -1,7 +1,8 @@
 /**
  * The row at hand of a file of rows, by what its columns mean.
  *
- * Invariants: one object serves all rows, because an object for each costs more than reading it; decimals are plain digits.
+ * Invariants: one object serves all rows, because an object for each costs more than reading it; decimals are plain
+ * digits.
  */
 import type { Parsed } from "../import-decimals.ts";
 import { isBlank, plainDigits } from "./cell-kinds.ts";

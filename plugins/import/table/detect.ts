@@ -1,7 +1,8 @@
 /**
  * Which layout a file has, and where its columns are: by its header, or by its first rows where it has none.
  *
- * Invariants: what fits two layouts, or names two columns for one thing, is refused by the names of both; nothing is guessed.
+ * Invariants: what fits two layouts, or names two columns for one thing, is refused by the names of both; nothing is
+ * guessed.
  * Not here: the layouts (layouts.ts), reading the rows (table-reader.ts).
  */
 

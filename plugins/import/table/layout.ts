@@ -1,5 +1,6 @@
 /**
- * The layout of a file of rows: which columns it has and what they mean. A description and no program, so that anybody can add one.
+ * The layout of a file of rows: which columns it has and what they mean. A description and no program, so that anybody
+ * can add one.
  *
  * Invariants: names of columns are compared without case, blanks, underscores and quotes.
  * Not here: the layouts that are known (layouts.ts), finding the one of a file (detect.ts).
@@ -32,7 +33,10 @@ export type Role =
   | "symbol"
   | "exchange";
 
-/** A column of a file without a header that is left alone: anything, a number, a whole number, an instant, true or false. */
+/**
+ * A column of a file without a header that is left alone: anything, a number, a whole number, an instant, true or
+ * false.
+ */
 type Unused = "?" | "?number" | "?count" | "?time" | "?flag";
 
 /** The layout of a file of rows, for `importMarket({ layout })` and `sluice import --layout FILE`. */
@@ -44,9 +48,10 @@ export interface Layout {
   /** What a row is. `book`: a whole order book, level by level; `changes`: one level of it, 0 where it is gone. */
   readonly rows: "candles" | "trades" | "quotes" | "book" | "changes";
   /**
-   * The names a column may have in a header, the preferred ones first. `*` stands for any text, `{base}` and `{quote}` for the
-   * currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for the level, which counts from 0;
-   * or price and quantity have the same name, of a column that holds JSON: `[[price, quantity], ...]`, the best first.
+   * The names a column may have in a header, the preferred ones first. `*` stands for any text, `{base}` and `{quote}`
+   * for the currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for
+   * the level, which counts from 0; or price and quantity have the same name, of a column that holds JSON: `[[price,
+   * quantity], ...]`, the best first.
    */
   readonly columns?: Readonly<Partial<Record<Role, readonly string[]>>>;
   /** Names that only this layout's header has, to tell it from others. All of them must be there. */
@@ -56,13 +61,16 @@ export interface Layout {
   /** Candles: whether `time` is when a bar began (the default) or when it ended. */
   readonly timestamp?: "open" | "close";
   /**
-   * A regular expression on the symbol, or on `exchange:symbol` where there is a column for both: quantities of those that match count
-   * contracts, and a column `baseVolume` the base currency.
+   * A regular expression on the symbol, or on `exchange:symbol` where there is a column for both: quantities of those
+   * that match count contracts, and a column `baseVolume` the base currency.
    */
   readonly contracts?: string;
   /** What stands in the first cell of rows below the header that are no data. */
   readonly skip?: readonly string[];
-  /** What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out and counted. */
+  /**
+   * What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out
+   * and counted.
+   */
   readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
   /** What should be known about these files, said at every import. */
   readonly caution?: string;

@@ -1,9 +1,10 @@
 /**
  * The layouts of market-data files that are known by themselves.
  *
- * Invariants: a layout with more marks is the more exact one and wins over those with fewer; the last ones have none and take
- * files by the usual names of columns.
- * Not here: what the fields mean (layout.ts), files of programs and collectors (program-layouts.ts), which layout a file has (detect.ts).
+ * Invariants: a layout with more marks is the more exact one and wins over those with fewer; the last ones have none
+ * and take files by the usual names of columns.
+ * Not here: what the fields mean (layout.ts), files of programs and collectors (program-layouts.ts), which layout a
+ * file has (detect.ts).
  */
 import type { Layout, Role } from "./layout.ts";
 import { bars, programs } from "./program-layouts.ts";

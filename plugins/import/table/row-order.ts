@@ -1,8 +1,8 @@
 /**
  * The order of the rows of a file by time: oldest first, newest first, or slightly out of order.
  *
- * Invariants: a row that is out of order by more than the tolerance is refused by line; rows of one instant keep their order, and of a
- * file that is newest first the reverse of it.
+ * Invariants: a row that is out of order by more than the tolerance is refused by line; rows of one instant keep their
+ * order, and of a file that is newest first the reverse of it.
  */
 import { append, type Growing, growing } from "../import-columns.ts";
 import { importInvalid } from "../import-decimals.ts";

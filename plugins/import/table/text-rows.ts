@@ -1,9 +1,10 @@
 /**
  * Records of a text: rows of separated values, or the elements of a JSON array, or JSON values one a line.
  *
- * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; a list in a list or record is JSON with its
- * numbers as texts, and any other value that is not plain an empty cell; a record is handed over as soon as it is complete, so that the text
- * is never held whole; a record longer than `recordCharsMax` is refused.
+ * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; a list in a list or
+ * record is JSON with its numbers as texts, and any other value that is not plain an empty cell; a record is handed
+ * over as soon as it is complete, so that the text is never held whole; a record longer than `recordCharsMax` is
+ * refused.
  * Not here: what the cells mean (detect.ts, table-reader.ts).
  */
 import { excerpt } from "sluice/extension";

@@ -1,8 +1,8 @@
 /**
  * Trades, best prices and order books of a file as series.
  *
- * Invariants: the side of a trade is the aggressor's; what has no side, no price or no quantity is left out and counted; of books row by
- * row only what changed is kept, so that the book after each row is the row.
+ * Invariants: the side of a trade is the aggressor's; what has no side, no price or no quantity is left out and
+ * counted; of books row by row only what changed is kept, so that the book after each row is the row.
  * Not here: order and instants of rows (row-order.ts, table-reader.ts), bars (bar-rows.ts).
  */
 

@@ -1,8 +1,8 @@
 /**
  * Sheets, results and refusals as tables of PostgreSQL, in a schema of their own.
  *
- * Invariants: those of the port (queue-store.ts): a result is a row by sheet and run, and the first one stays by the table's primary key;
- * each statement may be sent twice. Time is the server's.
+ * Invariants: those of the port (queue-store.ts): a result is a row by sheet and run, and the first one stays by the
+ * table's primary key; each statement may be sent twice. Time is the server's.
  * Not here: queues, which are BullMQ's (postgres-queue.ts).
  */
 import type { PatientPool } from "./postgres-pool.ts";

@@ -1,8 +1,9 @@
 /**
- * Queue of work in PostgreSQL (13 or later): BullMQ's queues in its schema `bullmq`, and beside them sheets, results and refusals.
+ * Queue of work in PostgreSQL (13 or later): BullMQ's queues in its schema `bullmq`, and beside them sheets, results
+ * and refusals.
  *
- * Invariants: those of the port (queue-store.ts); a worker holds few connections, however many runs it makes at a time; tables are made by
- * the first who comes, and only where they are missing.
+ * Invariants: those of the port (queue-store.ts); a worker holds few connections, however many runs it makes at a time;
+ * tables are made by the first who comes, and only where they are missing.
  * Not here: the tables (postgres-queue-store.ts), connecting (postgres-pool.ts), the same in Redis (redis-queue.ts).
  */
 import type { Job } from "bullmq";
@@ -32,8 +33,9 @@ const workingMax = 3;
 const renewalMs = 1_000;
 
 /**
- * A queue or worker of BullMQ that is made anew when its first look at the database fails, as when the server ends meanwhile: BullMQ keeps that
- * failure and answers each later call with it, and its worker asks again at once, without end, so that no timer of the process runs.
+ * A queue or worker of BullMQ that is made anew when its first look at the database fails, as when the server ends
+ * meanwhile: BullMQ keeps that failure and answers each later call with it, and its worker asks again at once, without
+ * end, so that no timer of the process runs.
  */
 class Renewed<T extends { waitUntilReady(): Promise<unknown>; close(): Promise<void> }> {
   current: T;

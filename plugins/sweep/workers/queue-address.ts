@@ -35,7 +35,10 @@ const invalid = (): SluiceError =>
     "The address of the queue is not valid. Write redis://HOST:PORT, rediss://HOST:PORT or postgres://HOST:PORT/DATABASE.",
   );
 
-/** What `work` gives, if that comes within `ms` and before the signal; else PORT_UNAVAILABLE, as for whatever the queue says. */
+/**
+ * What `work` gives, if that comes within `ms` and before the signal; else PORT_UNAVAILABLE, as for whatever the queue
+ * says.
+ */
 export const answeredWithin = async <T>(
   { clock, url, signal }: { readonly clock: Clock; readonly url: string; readonly signal?: AbortSignal },
   ms: number,

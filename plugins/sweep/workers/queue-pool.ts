@@ -1,7 +1,8 @@
 /**
  * Pool of a sweep whose threads are on other machines.
  *
- * Invariants: the answers are those of threads here, to the byte; what a worker must not do, such as writing pages, is not sent.
+ * Invariants: the answers are those of threads here, to the byte; what a worker must not do, such as writing pages, is
+ * not sent.
  * Not here: the queue (queue-submitter.ts), the far end (sweep-work.ts).
  */
 import { hashOfSources } from "sluice/extension";

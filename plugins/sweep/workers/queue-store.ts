@@ -1,8 +1,8 @@
 /**
  * Port to the store where submitters and workers meet: queues of BullMQ, and beside them sheets, results and refusals.
  *
- * Invariants: the first result of a job stays; a later one that differs is noted, and one that is the same changes nothing; one
- * submitter at a time holds a sheet; what nobody asks for is gone after seven days.
+ * Invariants: the first result of a job stays; a later one that differs is noted, and one that is the same changes
+ * nothing; one submitter at a time holds a sheet; what nobody asks for is gone after seven days.
  * Not here: the stores (redis-queue.ts, postgres-queue.ts), which of them an address names (queue-address.ts).
  */
 import { createHash } from "node:crypto";
@@ -43,7 +43,10 @@ export interface WorkerSettings
 
 export interface QueueConnection {
   readonly store: QueueStore;
-  /** Resolves when the store has answered and holds what is needed; until then, and whenever it is away, it is tried again. */
+  /**
+   * Resolves when the store has answered and holds what is needed; until then, and whenever it is away, it is tried
+   * again.
+   */
   ready(): Promise<void>;
   queue(name: string): JobQueue;
   worker(

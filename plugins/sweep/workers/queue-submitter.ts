@@ -1,9 +1,9 @@
 /**
  * Submitter of jobs to workers on other machines, through a queue of BullMQ.
  *
- * Invariants: no more jobs than a window wait there, however many there are; a job that has a result is not run again, whoever
- * asked for it; every job is answered, or `run` was stopped or failed with a reason: what a store forgot is asked for again, and one that
- * does not answer for a minute ends the run; one submitter at a time has a sheet.
+ * Invariants: no more jobs than a window wait there, however many there are; a job that has a result is not run again,
+ * whoever asked for it; every job is answered, or `run` was stopped or failed with a reason: what a store forgot is
+ * asked for again, and one that does not answer for a minute ends the run; one submitter at a time has a sheet.
  * Not here: what a job is (queue-pool.ts), who runs it (queue-worker.ts).
  */
 import { hostname } from "node:os";
@@ -232,7 +232,9 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     return failed.length > 0;
   }
 
-  /** A store that lost its memory has neither jobs nor results: two looks in succession, and they are put there again. */
+  /**
+   * A store that lost its memory has neither jobs nor results: two looks in succession, and they are put there again.
+   */
   async #recount(answered: (job: J, answer: A) => void): Promise<void> {
     const other = await this.#store.hold(this.#name, this.#holder);
     if (other !== undefined) throw new SluiceError("USAGE", `--workers: ${other} has taken this work over.`);

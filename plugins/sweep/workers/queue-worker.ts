@@ -1,9 +1,10 @@
 /**
  * Worker: takes jobs of the sheets that are up at a store, and leaves their results there.
  *
- * Invariants: it works on one sheet at a time, the oldest that has jobs waiting first; jobs of a sheet it refuses are left to others; a job whose
- * worker dies is taken by another, one whose thread dies is tried three times; when it is stopped what runs is finished, and when
- * it is stopped again what runs goes back to the queue; it ends in bounded time when it is stopped, also where the queue is away.
+ * Invariants: it works on one sheet at a time, the oldest that has jobs waiting first; jobs of a sheet it refuses are
+ * left to others; a job whose worker dies is taken by another, one whose thread dies is tried three times; when it is
+ * stopped what runs is finished, and when it is stopped again what runs goes back to the queue; it ends in bounded time
+ * when it is stopped, also where the queue is away.
  * Not here: what running a job means (sweep-work.ts), who asks for it (queue-submitter.ts).
  */
 import { hostname } from "node:os";
@@ -129,7 +130,9 @@ export class QueueWorker {
     return this.#done;
   }
 
-  /** The first call: takes no more jobs, and `run` resolves when those under way are done. The second: gives them back. */
+  /**
+   * The first call: takes no more jobs, and `run` resolves when those under way are done. The second: gives them back.
+   */
   stop(): void {
     if (!this.#isStopping()) {
       this.#stopped.abort();
@@ -178,7 +181,10 @@ export class QueueWorker {
     }
   }
 
-  /** The one at hand while it has something to do; else the oldest with jobs that wait, then with jobs of others, then any. */
+  /**
+   * The one at hand while it has something to do; else the oldest with jobs that wait, then with jobs of others, then
+   * any.
+   */
   async #choose(names: readonly string[]): Promise<string | undefined> {
     const current = this.#serving;
     const counts = await this.#asked(

@@ -1,7 +1,8 @@
 /**
  * Queue of work in Redis or Valkey (6.2 or later): BullMQ's queues, and beside them sheets, results and refusals.
  *
- * Invariants: those of the port (queue-store.ts); commands wait for the connection, which is tried again until it is closed.
+ * Invariants: those of the port (queue-store.ts); commands wait for the connection, which is tried again until it is
+ * closed.
  * Not here: the same in PostgreSQL (postgres-queue.ts).
  */
 import type { Queue, Worker } from "bullmq";
@@ -91,7 +92,9 @@ const connect = ({ Redis: Connection }: Client, url: string): Redis => {
   return redis;
 };
 
-/** A connection for BullMQ, which makes another one of it for waiting, and never ends that one while the queue is away. */
+/**
+ * A connection for BullMQ, which makes another one of it for waiting, and never ends that one while the queue is away.
+ */
 const connectWithCopies = (
   client: Client,
   url: string,

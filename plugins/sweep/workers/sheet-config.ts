@@ -1,9 +1,9 @@
 /**
  * The config of a sheet as a worker has it.
  *
- * Invariants: it lies below the working folder, outside installed packages and hidden folders, and is one of the configs that the worker
- * accepts, or any file that calls `defineConfig` where it names none; its files are compared with the sheet before any of them runs; a
- * refusal states what differs and what to do.
+ * Invariants: it lies below the working folder, outside installed packages and hidden folders, and is one of the
+ * configs that the worker accepts, or any file that calls `defineConfig` where it names none; its files are compared
+ * with the sheet before any of them runs; a refusal states what differs and what to do.
  */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
@@ -50,8 +50,8 @@ export const checkValues = ({ config }: WorkSheet, file: string, values: Checked
 };
 
 /**
- * A queue names a file and the hash of its bytes. The bytes of a published package are known to everybody, so the hash alone does not
- * prove that the file is meant to be run.
+ * A queue names a file and the hash of its bytes. The bytes of a published package are known to everybody, so the hash
+ * alone does not prove that the file is meant to be run.
  */
 const checkAccepted = (path: string, file: string, accepted: AcceptedConfigs): void => {
   const folders = [file, realpathSync(file)].flatMap((one) => relative(realpathSync(process.cwd()), one).split(sep));

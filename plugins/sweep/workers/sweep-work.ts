@@ -1,8 +1,8 @@
 /**
  * A worker's part in a sweep: threads that run the jobs of one sheet.
  *
- * Invariants: nothing is run before version, files, values and recording are those of the sheet; of a job only what a run depends on
- * is taken; a run that fails is an answer, a thread that dies is none.
+ * Invariants: nothing is run before version, files, values and recording are those of the sheet; of a job only what a
+ * run depends on is taken; a run that fails is an answer, a thread that dies is none.
  * Not here: where jobs come from (queue-worker.ts).
  */
 import { checkConfig, parseHuman, type TimeWindow, withOptions } from "sluice/extension";

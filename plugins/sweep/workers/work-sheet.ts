@@ -1,11 +1,12 @@
 /**
  * Work on many machines: the sheet that tells workers what all jobs of one sweep or simulation share.
  *
- * Who submits puts a sheet into Redis, and jobs into a queue of BullMQ named after it (queue-submitter.ts); workers that can do what
- * the sheet says take them (queue-worker.ts), and leave results beside it (queue-store.ts).
+ * Who submits puts a sheet into Redis, and jobs into a queue of BullMQ named after it (queue-submitter.ts); workers
+ * that can do what the sheet says take them (queue-worker.ts), and leave results beside it (queue-store.ts).
  *
- * Invariants: a sheet holds no code and no secret: what runs is the worker's own files, and only where their fingerprint is the
- * sheet's; equal sheets have equal names, so that asking twice is asking once; what a worker reads was written by others and is checked.
+ * Invariants: a sheet holds no code and no secret: what runs is the worker's own files, and only where their
+ * fingerprint is the sheet's; equal sheets have equal names, so that asking twice is asking once; what a worker reads
+ * was written by others and is checked.
  * Not here: what a sweep (sweep-work.ts) or a simulation (`sluice/plugins/simulate`) does with it.
  */
 import { createHash } from "node:crypto";

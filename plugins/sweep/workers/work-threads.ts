@@ -1,7 +1,8 @@
 /**
  * Threads of a worker that run the jobs of one sheet.
  *
- * Invariants: a thread runs one job at a time and is kept for the next; one that dies is replaced; when `close` settles none is left.
+ * Invariants: a thread runs one job at a time and is kept for the next; one that dies is replaced; when `close` settles
+ * none is left.
  * Not here: how many jobs there are at a time (queue-worker.ts).
  */
 import type { Ended, Thread } from "../thread.ts";

@@ -1,8 +1,8 @@
 /**
  * The WebSocket side of the contract as an AsyncAPI 3.0 document.
  *
- * Invariants: pure; made from the tables alone. The description knows only the two limits of the socket; every message here fills
- * gap G14, and the document says so.
+ * Invariants: pure; made from the tables alone. The description knows only the two limits of the socket; every message
+ * here fills gap G14, and the document says so.
  * Not here: serving it (the venue does), REST (openapi.ts).
  */
 import { type Contract, environments, websocketLimits, wire } from "sluice/dialect";

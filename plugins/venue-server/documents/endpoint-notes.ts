@@ -1,5 +1,6 @@
 /**
- * What documents say of each endpoint in words: its purpose, what the description says of it, which assumed rows it rests on.
+ * What documents say of each endpoint in words: its purpose, what the description says of it, which assumed rows it
+ * rests on.
  *
  * Invariants: facts of the description stand in `says`; everything else is a row of the profile, named by its path.
  * Not here: methods, paths, weights, schemas (endpoints.ts), the assumptions' values and reasons (profile.ts).

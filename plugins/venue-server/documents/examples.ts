@@ -1,8 +1,8 @@
 /**
  * One example of everything that crosses the wire, as a service of the given profile would write it.
  *
- * Invariants: pure and the same at every call; every example fits its schema (a test holds them to it); units, signs and spellings
- * follow the profile.
+ * Invariants: pure and the same at every call; every example fits its schema (a test holds them to it); units, signs
+ * and spellings follow the profile.
  */
 import { type Contract, type EndpointName, type Profile, wire } from "sluice/dialect";
 import { type Json, publishedRecord } from "./published.ts";

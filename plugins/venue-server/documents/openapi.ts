@@ -1,8 +1,8 @@
 /**
  * The REST side of the contract as an OpenAPI 3.1 document.
  *
- * Invariants: pure; made from the tables alone, so that a changed row of the profile changes the document and nothing is written
- * twice; the same contract gives the same document.
+ * Invariants: pure; made from the tables alone, so that a changed row of the profile changes the document and nothing
+ * is written twice; the same contract gives the same document.
  * Not here: serving it (the venue does), the WebSocket (asyncapi.ts), the words (endpoint-notes.ts).
  */
 import { type Contract, type EndpointName, environments, limitedStatus, wire } from "sluice/dialect";

@@ -1,8 +1,8 @@
 /**
  * The schemas as documents publish them: in the spelling the profile names, every format explained.
  *
- * Invariants: pure; schemas.ts is never changed, copies are; what a document shows is what a service built from the same profile
- * answers, and what it takes: bounds that stand in the profile or in code are written into the copies.
+ * Invariants: pure; schemas.ts is never changed, copies are; what a document shows is what a service built from the
+ * same profile answers, and what it takes: bounds that stand in the profile or in code are written into the copies.
  * Not here: the schemas (schemas.ts), the documents (openapi.ts, asyncapi.ts).
  */
 import { type Contract, type Profile, wire } from "sluice/dialect";

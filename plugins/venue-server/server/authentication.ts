@@ -1,9 +1,9 @@
 /**
  * From a request as it came over the wire to the venue's answer: who signed it, and whether it can be read.
  *
- * Invariants: whatever is wrong with a request, the venue's rate limiter counts it first, as it has reached the address; a request
- * that is refused here is shown to the venue without anything that could act. Every answer is an envelope with the profile's
- * statuses and codes.
+ * Invariants: whatever is wrong with a request, the venue's rate limiter counts it first, as it has reached the
+ * address; a request that is refused here is shown to the venue without anything that could act. Every answer is an
+ * envelope with the profile's statuses and codes.
  * Not here: sockets and bytes (http-handler.ts), permissions and limits (venue/request-handler.ts).
  */
 

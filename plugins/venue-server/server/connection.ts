@@ -1,8 +1,9 @@
 /**
  * One connection: answers what a client says, and ends it when it must.
  *
- * Invariants: every request is answered, each argument on its own; a client that says nothing for too long, talks nonsense too
- * often or reads too slowly is closed with the reason; after its end no timer and no listener of it is left.
+ * Invariants: every request is answered, each argument on its own; a client that says nothing for too long, talks
+ * nonsense too often or reads too slowly is closed with the reason; after its end no timer and no listener of it is
+ * left.
  * Not here: how it was opened (sockets.ts), what may be listened to (subscriptions.ts), what leaves when (outbox.ts).
  */
 

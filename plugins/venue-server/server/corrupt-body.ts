@@ -1,8 +1,8 @@
 /**
  * Bodies as they should not be: a page, endless blanks, records with fields that are wrong, missing or unknown.
  *
- * Invariants: only a success is mutated, so that a refusal stays a refusal; the answer given in is not changed; the same chance
- * spoils the same way.
+ * Invariants: only a success is mutated, so that a refusal stays a refusal; the answer given in is not changed; the
+ * same chance spoils the same way.
  */
 import type { Random } from "sluice";
 import type { VenueResponse } from "sluice/backtest";

@@ -1,8 +1,8 @@
 /**
  * What may be written in a fault plan: how the service misbehaves, when, and how often.
  *
- * Invariants: a plan is plain JSON; every mistake in it is named with its place; a field that a kind does not read is a mistake,
- * so that no effect is waited for that cannot come. Times are milliseconds after the service started.
+ * Invariants: a plan is plain JSON; every mistake in it is named with its place; a field that a kind does not read is a
+ * mistake, so that no effect is waited for that cannot come. Times are milliseconds after the service started.
  * Not here: drawing (faults.ts), doing (http-faults.ts for HTTP, the sockets for theirs).
  */
 
@@ -63,7 +63,10 @@ export interface HttpFaultRule extends Occasion {
   readonly kind: HttpFaultKind;
   /** Only requests to this endpoint; all requests when left out. */
   readonly endpoint?: EndpointName;
-  /** `in`: the service never sees the request (delay: sees it later). `out`: it acted, and the answer suffers. Default out; redirect: in. */
+  /**
+   * `in`: the service never sees the request (delay: sees it later). `out`: it acted, and the answer suffers. Default
+   * out; redirect: in.
+   */
   readonly leg?: "in" | "out";
   readonly status?: number;
   /** Where a redirect leads; a loopback address. */
@@ -80,8 +83,8 @@ export interface SocketFaultRule extends Occasion {
 }
 
 /**
- * Faults that the embedded service shows on request: at requests and sockets, in its clock, its lists, and by other clients' use of the
- * quota.
+ * Faults that the embedded service shows on request: at requests and sockets, in its clock, its lists, and by other
+ * clients' use of the quota.
  */
 export interface FaultPlan {
   readonly seed?: string | number;

@@ -1,8 +1,8 @@
 /**
  * Chance and time applied to a fault plan: which fault meets this request, this message, this moment.
  *
- * Invariants: the same plan, seed and sequence of requests give the same faults; each rule draws from a chance of its own, so
- * adding one does not move the others; the first rule that applies wins and only its count is used up.
+ * Invariants: the same plan, seed and sequence of requests give the same faults; each rule draws from a chance of its
+ * own, so adding one does not move the others; the first rule that applies wins and only its count is used up.
  * Not here: what may be written (fault-plan.ts), what a fault does (http-faults.ts, the sockets).
  */
 
@@ -41,7 +41,10 @@ export interface SocketFault {
 
 export interface Faults {
   readonly plan: FaultPlan;
-  /** The service's time with offset and steps: `wallNow` is its calendar, `now` never falls and is what its venue runs on. */
+  /**
+   * The service's time with offset and steps: `wallNow` is its calendar, `now` never falls and is what its venue runs
+   * on.
+   */
   readonly clock: Clock;
   /** The fault that meets a request; `endpoint` is undefined for a path the service does not know. */
   readonly http: (endpoint: EndpointName | undefined) => HttpFault | undefined;

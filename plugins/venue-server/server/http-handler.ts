@@ -1,8 +1,9 @@
 /**
  * The wire side of the service's REST endpoints: requests in, answers out, and what faults do in between.
  *
- * Invariants: every request that can be read gets exactly one answer, or loses its connection by a fault; whatever breaks inside
- * is a 500 with an envelope, never the end of the process; bytes that are no HTTP get a plain 4xx and the connection is closed.
+ * Invariants: every request that can be read gets exactly one answer, or loses its connection by a fault; whatever
+ * breaks inside is a 500 with an envelope, never the end of the process; bytes that are no HTTP get a plain 4xx and the
+ * connection is closed.
  * Not here: who signed and what is allowed (authentication.ts), the listening socket (server.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";

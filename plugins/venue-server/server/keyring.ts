@@ -1,10 +1,10 @@
 /**
  * Keys of the service, and whether what claims to be signed by one is.
  *
- * Invariants: what is verified is the text as it came over the wire; secrets are compared in constant time and never leave this
- * file; a nonce is used once.
- * Not here: where a request says who signed it (served-dialect.ts), what a key may do (venue/request-handler.ts), how our side
- * signs (client/transport/sign.ts: two opinions).
+ * Invariants: what is verified is the text as it came over the wire; secrets are compared in constant time and never
+ * leave this file; a nonce is used once.
+ * Not here: where a request says who signed it (served-dialect.ts), what a key may do (venue/request-handler.ts), how
+ * our side signs (client/transport/sign.ts: two opinions).
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { SluiceError } from "sluice";

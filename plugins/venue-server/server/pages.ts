@@ -1,8 +1,8 @@
 /**
  * Pages the server shows beside the service: an index for browsers, and documents for programs.
  *
- * Invariants: pages are made once and never change; they run no script and load nothing; they cost no quota, as they are no part
- * of the service.
+ * Invariants: pages are made once and never change; they run no script and load nothing; they cost no quota, as they
+ * are no part of the service.
  */
 import { type Contract, websocketLimits } from "sluice/dialect";
 import type { Speech } from "./served-dialect.ts";

@@ -1,8 +1,8 @@
 /**
  * What a request line and a body say, read strictly: where it goes, which parameters it has, which value it carries.
  *
- * Invariants: the raw path and query stay as they came, since signatures cover them; a text that can be read in two ways
- * (a parameter twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
+ * Invariants: the raw path and query stay as they came, since signatures cover them; a text that can be read in two
+ * ways (a parameter twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
  * Not here: whether the values make sense (contract/validate.ts).
  */
 import { isUtf8 } from "node:buffer";

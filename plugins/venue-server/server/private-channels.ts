@@ -1,9 +1,10 @@
 /**
  * What the private channels tell each user: orders as they change, and what the changes moved.
  *
- * Invariants: a user hears of its own orders only, each change once and in the order they happened; after an order's message come
- * the positions and balances that differ from what was known, none that do not; nothing is read for users without a listener.
- * A position that is gone is sent once more with a size of 0. What the market alone moves (mark price, profit) is not sent.
+ * Invariants: a user hears of its own orders only, each change once and in the order they happened; after an order's
+ * message come the positions and balances that differ from what was known, none that do not; nothing is read for users
+ * without a listener. A position that is gone is sent once more with a size of 0. What the market alone moves (mark
+ * price, profit) is not sent.
  * Not here: who may listen (subscriptions.ts).
  */
 

@@ -1,9 +1,9 @@
 /**
  * Public channels: the market in text, and the books kept up so that a new listener gets a whole one.
  *
- * Invariants: messages reach every listener of their channel and instrument in the order they were made; book rows are shown by
- * `flush` or when time moves on, all rows of one instant together, the last row of a price counting; a joining listener gets the
- * shown book, or the latest ticker, before anything else; what has no listener is not written out.
+ * Invariants: messages reach every listener of their channel and instrument in the order they were made; book rows are
+ * shown by `flush` or when time moves on, all rows of one instant together, the last row of a price counting; a joining
+ * listener gets the shown book, or the latest ticker, before anything else; what has no listener is not written out.
  * Prices are keys: one price is always spelled the same way, the shortest.
  * Not here: connections and their sequence numbers (subscriptions.ts), where the market comes from.
  */
@@ -177,7 +177,10 @@ export class PublicChannels {
     if (this.#hasListeners("candle1m", bar.instId)) this.#tell(messageOf("candle1m", bar.instId, at, [bar]));
   }
 
-  /** Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to leave. */
+  /**
+   * Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to
+   * leave.
+   */
   subscribe(channel: string, instId: string, listener: MessageListener): () => void {
     const name = `${channel} ${instId}`;
     const joined = this.#listeners.get(name) ?? new Set();

@@ -1,9 +1,10 @@
 /**
- * Served dialect: how another exchange's calls, answers and socket messages are read and said over the embedded service.
+ * Served dialect: how another exchange's calls, answers and socket messages are read and said over the embedded
+ * service.
  *
- * Invariants: pure functions of their arguments; behind them it is the same venue (matching, margin, rate limiter, faults, clock);
- * the described service is a dialect like any other, one that changes nothing. Nothing is shared with the client's dialects: the two
- * sides must be able to disagree.
+ * Invariants: pure functions of their arguments; behind them it is the same venue (matching, margin, rate limiter,
+ * faults, clock); the described service is a dialect like any other, one that changes nothing. Nothing is shared with
+ * the client's dialects: the two sides must be able to disagree.
  * Not here: sockets and bytes (http-handler.ts, connection.ts), the dialects of exchanges (dialects/).
  */
 import type { VenueInstrument, VenueRequest, VenueResponse } from "sluice/backtest";
@@ -124,8 +125,8 @@ export interface ServedDialect {
 }
 
 /**
- * The contract of the embedded service under a dialect, with these overrides of its profile; described layers that the exchange does not
- * have hold anything. Throws PROFILE_INVALID with every mistake in the overrides.
+ * The contract of the embedded service under a dialect, with these overrides of its profile; described layers that the
+ * exchange does not have hold anything. Throws PROFILE_INVALID with every mistake in the overrides.
  */
 export const servedContract = (dialect: ServedDialect, overrides: ProfileOverrides = {}): Contract =>
   exchangeContract(dialect, overrides);

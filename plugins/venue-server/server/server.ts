@@ -1,9 +1,11 @@
 /**
  * The embedded service as a real server on this machine: one port for HTTP and WebSocket.
  *
- * Invariants: it listens on loopback only; closing ends every connection and timer it has, in order: nothing new, sockets,
- * requests; the venue is driven on the service's clock (`faults.clock`), and so must be the player of its market.
- * Not here: the market (backtest/serve/market-replay.ts), who owns which key (the caller says so to venue and server alike).
+ * Invariants: it listens on loopback only; closing ends every connection and timer it has, in order: nothing new,
+ * sockets, requests; the venue is driven on the service's clock (`faults.clock`), and so must be the player of its
+ * market.
+ * Not here: the market (backtest/serve/market-replay.ts), who owns which key (the caller says so to venue and server
+ * alike).
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,9 +1,9 @@
 /**
  * Opens WebSocket connections on the service's HTTP server, as many as an address may have.
  *
- * Invariants: an upgrade counts as a request of its address, before anything else is looked at; one that is refused gets an HTTP
- * answer and its socket is closed; frames are never compressed and never longer than the bound; after `close` no socket, timer or
- * listener is left.
+ * Invariants: an upgrade counts as a request of its address, before anything else is looked at; one that is refused
+ * gets an HTTP answer and its socket is closed; frames are never compressed and never longer than the bound; after
+ * `close` no socket, timer or listener is left.
  * Not here: what is said on a connection (connection.ts).
  */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";

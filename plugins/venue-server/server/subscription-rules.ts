@@ -1,8 +1,8 @@
 /**
  * Who may listen to what: the checks of one argument of a subscription.
  *
- * Invariants: checks run in a fixed order (channel, instrument or login, permission), and the first that fails gives the
- * code; an answer repeats only what a subscription could have been.
+ * Invariants: checks run in a fixed order (channel, instrument or login, permission), and the first that fails gives
+ * the code; an answer repeats only what a subscription could have been.
  * Not here: how many there may be (subscriptions.ts).
  */
 

@@ -1,8 +1,8 @@
 /**
  * What one connection listens to.
  *
- * Invariants: a channel and instrument are listened to at most once; there are at most as many as the description allows; the
- * messages of each are numbered from its subscription on, without holes.
+ * Invariants: a channel and instrument are listened to at most once; there are at most as many as the description
+ * allows; the messages of each are numbered from its subscription on, without holes.
  * Not here: who may (subscription-rules.ts), sending (outbox.ts), reading requests (parse-message.ts).
  */
 

@@ -1,12 +1,12 @@
 /**
  * Plays a tape to a venue and its board, so that clients can connect to a recorded or made market.
  *
- * Invariants: the first row plays at once and the others keep their distance, divided by the speed; what is shown is dated on the
- * clock, so that a client sees a market of its own time at any speed; the market of an instant is shown before the orders it changed;
- * one timer waits for the next row and one for the bars;
- * after `stop` nothing is played and no timer is left; when a tape that is not looped has ended, what it showed last stays.
- * Bars shown begin with the clock's minutes. Recorded ones of a minute are shown as such where nothing finer was recorded and the
- * speed is 1; the first row then waits for the minute that lets its bar end with one. All others are made of the trades shown.
+ * Invariants: the first row plays at once and the others keep their distance, divided by the speed; what is shown is
+ * dated on the clock, so that a client sees a market of its own time at any speed; the market of an instant is shown
+ * before the orders it changed; one timer waits for the next row and one for the bars; after `stop` nothing is played
+ * and no timer is left; when a tape that is not looped has ended, what it showed last stays. Bars shown begin with the
+ * clock's minutes. Recorded ones of a minute are shown as such where nothing finer was recorded and the speed is 1; the
+ * first row then waits for the minute that lets its bar end with one. All others are made of the trades shown.
  * Not here: deliveries to strategies (backtest/paper-player.ts), sockets (the served venue).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -176,7 +176,10 @@ const checkOptions = (tape: Tape, venue: Venue, speed: number): void => {
   }
 };
 
-/** From the beginning of one round to that of the next: a first bar needs its time too, and other rows their usual distance. */
+/**
+ * From the beginning of one round to that of the next: a first bar needs its time too, and other rows their usual
+ * distance.
+ */
 const periodOf = ({ series, startAt, endAt, length }: Tape, wholeMinutes: boolean): number => {
   const barMs = series.reduce((longest, one) => (one.kind === "candle" ? Math.max(longest, one.barMs) : longest), 0);
   const spanMs = endAt - startAt;
@@ -186,7 +189,10 @@ const periodOf = ({ series, startAt, endAt, length }: Tape, wholeMinutes: boolea
 
 const toMinute = (ms: number): number => Math.ceil(ms / minuteMs) * minuteMs;
 
-/** What to add to recorded instants so that the first row plays now, or as soon as recorded minutes end with the clock's. */
+/**
+ * What to add to recorded instants so that the first row plays now, or as soon as recorded minutes end with the
+ * clock's.
+ */
 const firstShift = ({ startAt }: Tape, minutes: RecordedMinutes | undefined, now: number): number => {
   if (minutes === undefined) return now - startAt;
   const recordedAt = minutes.series.at[0] as number;

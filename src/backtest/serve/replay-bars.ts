@@ -1,8 +1,9 @@
 /**
  * The bars of one minute that a served market shows: the one that is running, and each when it is over.
  *
- * Invariants: bars begin with the clock's minutes; a bar shows the trades shown in its minute, except that a recorded bar, where
- * there is one, is what is shown at its end; the running bar is shown at most once a second, and only after it changed; nothing is shown of a minute without trades.
+ * Invariants: bars begin with the clock's minutes; a bar shows the trades shown in its minute, except that a recorded
+ * bar, where there is one, is what is shown at its end; the running bar is shown at most once a second, and only after
+ * it changed; nothing is shown of a minute without trades.
  * Not here: who calls `tick` every second (market-replay.ts).
  */
 import type { CandleMessage } from "../../contract/channels.ts";
@@ -21,7 +22,10 @@ export class ReplayBars {
   #openedAt = 0;
   #changed = false;
 
-  /** Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for none. */
+  /**
+   * Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for
+   * none.
+   */
   constructor(
     scale: Scale,
     show: (bar: CandleMessage, at: number) => void,

@@ -1,8 +1,8 @@
 /**
  * An engine under test: the real one on a virtual clock, before the embedded exchange and a market that is fed by hand.
  *
- * Invariants: what is fed has no effect before time moves; the same rows give the same events as a backtest of their recording; a
- * strategy or plugin that failed makes the next advance reject with what it threw.
+ * Invariants: what is fed has no effect before time moves; the same rows give the same events as a backtest of their
+ * recording; a strategy or plugin that failed makes the next advance reject with what it threw.
  * Not here: rows and their order within an instant (hand-market.ts), the text of a market (market-text.ts).
  */
 import type { OpenService, ServiceEnv } from "../../client/service-port.ts";
@@ -165,19 +165,24 @@ export class EngineTest {
   }
 
   /**
-   * The next bar: it closes at the next multiple of its length, one fed after it a length later, and is seen when time gets there.
-   * Bars fill no orders; quotes and trades do. A length is either fed or built from trades, not both.
+   * The next bar: it closes at the next multiple of its length, one fed after it a length later, and is seen when time
+   * gets there. Bars fill no orders; quotes and trades do. A length is either fed or built from trades, not both.
    */
   candle(instId: string, candle: CandleInput): void {
     this.#market.candle(instId, candle);
   }
 
-  /** Rows as text; the instant of the last line. The grammar is at the head of the documentation of `sluice/testing`. */
+  /**
+   * Rows as text; the instant of the last line. The grammar is at the head of the documentation of `sluice/testing`.
+   */
   feed(text: string): number {
     return feedText(text, this.#market, testStartAt);
   }
 
-  /** Lets so much time pass (100 ms when left out): what was fed is played, requests travel, timers run, promises settle. */
+  /**
+   * Lets so much time pass (100 ms when left out): what was fed is played, requests travel, timers run, promises
+   * settle.
+   */
   async advance(ms = advanceMs): Promise<void> {
     if (!(Number.isFinite(ms) && ms >= 0))
       throw invalid(`advance: ${ms} is not a duration. Write milliseconds, such as 60_000.`);
@@ -209,9 +214,10 @@ export class EngineTest {
   }
 
   /**
-   * Makes the market fill the order that rests for a slot: all that is left of it by a trade one tick through its price, or `qty` of it
-   * (base currency) at its price, after the market's best price on its side has gone one tick behind it. What rests at better prices
-   * is filled, too, as it would be. The order must rest at the exchange; the fill happens with the next advance.
+   * Makes the market fill the order that rests for a slot: all that is left of it by a trade one tick through its
+   * price, or `qty` of it (base currency) at its price, after the market's best price on its side has gone one tick
+   * behind it. What rests at better prices is filled, too, as it would be. The order must rest at the exchange; the
+   * fill happens with the next advance.
    */
   fill(slot: string, { qty }: { readonly qty?: string } = {}): void {
     const { instId, side, px } = this.#resting(slot);
@@ -233,8 +239,9 @@ export class EngineTest {
   }
 
   /**
-   * The exchange rejects the next order that is placed for a slot, with a code of the service (default: insufficient funds) and
-   * words. A code that the profile does not know as a rejection leaves the order unknown, as it would in trading.
+   * The exchange rejects the next order that is placed for a slot, with a code of the service (default: insufficient
+   * funds) and words. A code that the profile does not know as a rejection leaves the order unknown, as it would in
+   * trading.
    */
   reject(slot: string, code?: string, msg?: string): void {
     this.#faults.reject(slot, code, msg);
@@ -250,7 +257,10 @@ export class EngineTest {
     for (let index = 0; index < count; index++) this.#faults.lose("request", endpoint);
   }
 
-  /** Stops the engine, with `cancel` after canceling what rests. A test that ends without it leaves nothing behind but memory. */
+  /**
+   * Stops the engine, with `cancel` after canceling what rests. A test that ends without it leaves nothing behind but
+   * memory.
+   */
   async stop(options: { readonly cancel?: boolean } = {}): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;

@@ -1,8 +1,10 @@
 /**
- * A market that is fed by hand: rows as a test names them, played to the embedded service and to the strategies as a recording is.
+ * A market that is fed by hand: rows as a test names them, played to the embedded service and to the strategies as a
+ * recording is.
  *
- * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last, as in a backtest
- * (player.ts); prices and quantities are exact decimal text on the steps of their instrument; nothing is played before time moves.
+ * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last, as in a
+ * backtest (player.ts); prices and quantities are exact decimal text on the steps of their instrument; nothing is
+ * played before time moves.
  * Not here: the text form of rows (market-text.ts), who asks for time (engine-test.ts).
  */
 import type { ServiceEnv } from "../../client/service-port.ts";
@@ -13,7 +15,10 @@ import { didYouMean, SluiceError } from "../../errors.ts";
 import { createTape, type Series, seriesOf, type Tape, type TapeInstrument } from "../../market/tape/tape.ts";
 import { createSimulated, type Simulated, type SimulatedOptions } from "../simulated-service.ts";
 
-/** Best bid and ask. Prices and quantities are decimal text, quantities in base currency and 1000 where they are left out. */
+/**
+ * Best bid and ask. Prices and quantities are decimal text, quantities in base currency and 1000 where they are left
+ * out.
+ */
 export interface QuoteInput {
   readonly bidPx: string;
   readonly askPx: string;
@@ -29,8 +34,8 @@ export interface TradeInput {
 }
 
 /**
- * A finished bar, decimal text. `open` is the close of the bar before where it is left out, or `close`; `high` and `low` are the
- * outermost of the two; `volume` is 0.
+ * A finished bar, decimal text. `open` is the close of the bar before where it is left out, or `close`; `high` and
+ * `low` are the outermost of the two; `volume` is 0.
  */
 export interface CandleInput {
   readonly close: string;
@@ -154,7 +159,9 @@ export class HandMarket {
     this.#lengths.set(index, (this.#lengths.get(index) ?? new Set()).add(barMs));
   }
 
-  /** Moves to `untilAt` and plays what is due on the way; before each step the promises of the code under test settle. */
+  /**
+   * Moves to `untilAt` and plays what is due on the way; before each step the promises of the code under test settle.
+   */
   async advanceTo(untilAt: number): Promise<void> {
     const { clock } = this;
     for (;;) {

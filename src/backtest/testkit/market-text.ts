@@ -8,9 +8,9 @@
  * 00:01:00      candle BTC-USDT-SWAP 1m 60000 60010 59990 59995 volume 12
  * ```
  *
- * A time is `hh:mm:ss` with up to three decimals, counted from the start of the test, or `+` and a duration (`ms`, `s`, `m`, `h`) after
- * the line before; a line without one has the time of the line before, the first one the present. A candle has its length, then
- * open, high, low and close; its time is its close. `#` begins a comment.
+ * A time is `hh:mm:ss` with up to three decimals, counted from the start of the test, or `+` and a duration (`ms`, `s`,
+ * `m`, `h`) after the line before; a line without one has the time of the line before, the first one the present. A
+ * candle has its length, then open, high, low and close; its time is its close. `#` begins a comment.
  * Invariants: what cannot be read is refused by line, with what it should look like.
  */
 import { isSluiceError, SluiceError } from "../../errors.ts";
@@ -42,7 +42,9 @@ const patterns = {
   candle: /^(\S+) (\d+(?:ms|s|m|h)) (\S+) (\S+) (\S+) (\S+)(?: volume (\S+))?$/,
 } as const;
 
-/** Feeds every line; returns the instant of the last one. Nothing of a text with an error in it is fed before its line. */
+/**
+ * Feeds every line; returns the instant of the last one. Nothing of a text with an error in it is fed before its line.
+ */
 export const feedText = (text: string, market: HandMarket, startAt: number): number => {
   let at = market.clock.now();
   for (const [index, source] of text.split("\n").entries()) {

@@ -1,7 +1,8 @@
 /**
  * Observed run: what an engine under test did, collected while it runs.
  *
- * Invariants: events, orders and fills are in the order in which they happened; of failures the first one is kept until it was asked for.
+ * Invariants: events, orders and fills are in the order in which they happened; of failures the first one is kept until
+ * it was asked for.
  */
 import { tap } from "rxjs";
 import type { Engine } from "../../engine/engine.ts";

@@ -28,13 +28,18 @@ export interface TestOrder {
   readonly reason: string;
   /** All phases so far, the present one last. */
   readonly phases: readonly OrderUpdate["phase"][];
-  /** What the exchange has executed, in base currency; `0` before the first fill. The engine learns of it on the way back. */
+  /**
+   * What the exchange has executed, in base currency; `0` before the first fill. The engine learns of it on the way
+   * back.
+   */
   readonly filledQty: string;
   /** Mean price of that, to twelve places; empty before the first fill. */
   readonly avgPx: string;
 }
 
-/** One fill as the exchange made it. Decimal text; `qty` is in base currency and `fee` a cost, negative for a rebate. */
+/**
+ * One fill as the exchange made it. Decimal text; `qty` is in base currency and `fee` a cost, negative for a rebate.
+ */
 export interface TestFill {
   readonly at: number;
   readonly slot: string;

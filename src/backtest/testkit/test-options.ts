@@ -14,8 +14,8 @@ import type { SimulatedOptions } from "../simulated-service.ts";
 export const testStartAt = defaultStartAt;
 
 /**
- * The exchange and the engine of a test. What is left out is as in a backtest, except that the way to the exchange and back takes 10 ms
- * each every time, and market data comes without delay.
+ * The exchange and the engine of a test. What is left out is as in a backtest, except that the way to the exchange and
+ * back takes 10 ms each every time, and market data comes without delay.
  */
 export interface TestOptions
   extends Omit<EmbeddedOptions, "fixture" | "fills">,
@@ -23,8 +23,8 @@ export interface TestOptions
       Pick<Config, "orders" | "quota" | "profile" | "leverage" | "supervision" | "freshness" | "instance" | "seed">
     > {
   /**
-   * What can be traded: names, or names with their steps. Default: the instruments that the options of the strategies name, else
-   * `BTC-USDT-SWAP`. Steps of a name alone: `0.1` and `0.001` for BTC, `0.01` and `0.01` for ETH and others.
+   * What can be traded: names, or names with their steps. Default: the instruments that the options of the strategies
+   * name, else `BTC-USDT-SWAP`. Steps of a name alone: `0.1` and `0.001` for BTC, `0.01` and `0.01` for ETH and others.
    */
   readonly instruments?: readonly (
     | string

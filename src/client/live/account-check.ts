@@ -1,8 +1,9 @@
 /**
- * Check of a user's account settings at an exchange: settings that the dialect cannot trade with block orders, with a message.
+ * Check of a user's account settings at an exchange: settings that the dialect cannot trade with block orders, with a
+ * message.
  *
- * Invariants: read once for a user, together with the first signed request, and again with the next one after a failure, three times at
- * most; cancels and reads are never delayed; an account whose settings are unknown may trade.
+ * Invariants: read once for a user, together with the first signed request, and again with the next one after a
+ * failure, three times at most; cancels and reads are never delayed; an account whose settings are unknown may trade.
  * Not here: which settings those are (the dialect).
  */
 import type { Interceptor } from "../../contract/transport.ts";

@@ -1,8 +1,8 @@
 /**
  * Anomalies of the connection: all are counted, reports are rate-limited.
  *
- * Invariants: every anomaly is counted; of each kind the first ten are reported, then one each time their number has doubled; memory
- * grows with the kinds, not with the anomalies.
+ * Invariants: every anomaly is counted; of each kind the first ten are reported, then one each time their number has
+ * doubled; memory grows with the kinds, not with the anomalies.
  */
 import type { OnAnomaly } from "../transport/socket-channel.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Bar streams of one instrument, by length: minutes from the channel candle1m, other lengths from trades; minutes from trades too where
- * candle1m is refused.
+ * Bar streams of one instrument, by length: minutes from the channel candle1m, other lengths from trades; minutes from
+ * trades too where candle1m is refused.
  *
- * Invariants: a bar never mixes the two sources; an incomplete one is not emitted, though a minute from the service is complete
- * whatever we missed. A bar from minutes carries the service's own times and volume.
+ * Invariants: a bar never mixes the two sources; an incomplete one is not emitted, though a minute from the service is
+ * complete whatever we missed. A bar from minutes carries the service's own times and volume.
  */
 import { plain } from "../../decimal.ts";
 import { checkBarLength } from "../../market/bar-length.ts";

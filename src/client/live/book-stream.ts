@@ -1,8 +1,8 @@
 /**
  * Order book stream of one instrument, one value for each message.
  *
- * Invariants: only complete and consistent books are emitted; another one is dropped and requested again; a new subscriber receives the
- * current book, if there is one.
+ * Invariants: only complete and consistent books are emitted; another one is dropped and requested again; a new
+ * subscriber receives the current book, if there is one.
  */
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView } from "../../market/market-data.ts";

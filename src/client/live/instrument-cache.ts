@@ -1,8 +1,9 @@
 /**
- * Instrument cache: the service's product lists, taken from answers that the engine requested; it requests nothing itself.
+ * Instrument cache: the service's product lists, taken from answers that the engine requested; it requests nothing
+ * itself.
  *
- * Invariants: answers are passed on unchanged; before the first list no product is known; a list of one kind of product replaces the
- * previous one of that kind.
+ * Invariants: answers are passed on unchanged; before the first list no product is known; a list of one kind of product
+ * replaces the previous one of that kind.
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";

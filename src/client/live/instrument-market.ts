@@ -1,8 +1,8 @@
 /**
  * The live market of one instrument: its streams, and the channels that feed them.
  *
- * Invariants: a channel is subscribed only while one of its streams has subscribers; the last value of a lost channel is not replayed
- * to new subscribers; `at` is the time of delivery; that of a bar is its close.
+ * Invariants: a channel is subscribed only while one of its streams has subscribers; the last value of a lost channel
+ * is not replayed to new subscribers; `at` is the time of delivery; that of a bar is its close.
  */
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView, Candle, Quote, Trade } from "../../market/market-data.ts";
@@ -32,7 +32,8 @@ export const createInstrumentMarket = (instId: string, options: InstrumentMarket
       lastPx = px;
     },
   };
-  // Readers of a channel receive in the order they joined: bars before the trades strategies act on, the book before its quotes.
+  // Readers of a channel receive in the order they joined: bars before the trades strategies act on, the book before
+  // its quotes.
   const bars = new BarStreams(parts);
   const trades = createTradeStream(parts);
   const { stream: books, book } = createBookStream(parts);

@@ -1,9 +1,10 @@
 /**
  * Bar builder for one length, from trades or from the service's own minutes.
  *
- * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end; an interval without
- * trades gives no bar; an incomplete bar is not emitted. The first bar begins with the subscription, which may be in the middle of it.
- * A bar from trades ends on the engine's clock; one from minutes ends when its last minute, or a later one, arrives.
+ * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end; an
+ * interval without trades gives no bar; an incomplete bar is not emitted. The first bar begins with the subscription,
+ * which may be in the middle of it. A bar from trades ends on the engine's clock; one from minutes ends when its last
+ * minute, or a later one, arrives.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { add, compare } from "../../decimal.ts";

@@ -1,8 +1,9 @@
 /**
  * Order book of one instrument, built from its channel: a snapshot first, then changes.
  *
- * Invariants: no book before the first snapshot; prices are unique and compared exactly; levels of size 0 are removed; the book handed
- * out is a copy and never changes; a crossed book, or one with implausibly many levels, is reported as a problem and not handed out.
+ * Invariants: no book before the first snapshot; prices are unique and compared exactly; levels of size 0 are removed;
+ * the book handed out is a copy and never changes; a crossed book, or one with implausibly many levels, is reported as
+ * a problem and not handed out.
  */
 import type { BookMessage } from "../../contract/channels.ts";
 import { approximate, compare, isZero, plain } from "../../decimal.ts";

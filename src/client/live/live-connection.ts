@@ -2,9 +2,9 @@
  * Network connection to the service: requests, channels and market data, wired together.
  *
  * Invariants: nothing is opened before `start`, and nothing is left when `stop` has resolved.
- * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data (live-market.ts), pushes
- * (order-pushes.ts), the service
- * as an engine sees it (live-service.ts), which loads this file when it is going to be used.
+ * Not here: requests (client/transport/http.ts), channels (client/transport/socket-pool.ts), market data
+ * (live-market.ts), pushes (order-pushes.ts), the service as an engine sees it (live-service.ts), which loads this file
+ * when it is going to be used.
  */
 import { resolve } from "node:path";
 import type { Clock } from "../../clock/clock.ts";
@@ -183,7 +183,10 @@ const signersOf = (
   return signers;
 };
 
-/** Why no order may be sent on mainnet, if so: what was only ever tried before a copy of the exchange may be wrong about the exchange. */
+/**
+ * Why no order may be sent on mainnet, if so: what was only ever tried before a copy of the exchange may be wrong about
+ * the exchange.
+ */
 const untriedRefusal = ({ environment, untried }: Placed): string | undefined =>
   environment === "mainnet" && untried !== undefined
     ? `On mainnet no order is sent in the dialect ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then say so: --i-tested-this, or iTestedThis: true in the service's options.`

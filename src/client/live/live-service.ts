@@ -1,8 +1,9 @@
 /**
  * Live service: `live(…)` in a config, trading over the network.
  *
- * Invariants: nothing is loaded or opened before `load` and `start`, and nothing is left when `stop` has resolved; on mainnet no order
- * is sent before the unit of `sz` was stated or confirmed; orders are pushed while the private channel works and polled otherwise.
+ * Invariants: nothing is loaded or opened before `load` and `start`, and nothing is left when `stop` has resolved; on
+ * mainnet no order is sent before the unit of `sz` was stated or confirmed; orders are pushed while the private channel
+ * works and polled otherwise.
  * Not here: the connection (live-connection.ts).
  */
 import { EMPTY, Observable, type Subscriber, skip } from "rxjs";
@@ -27,11 +28,16 @@ export interface LiveOptions {
   readonly environment: Environment;
   /** Scheme and host, such as "https://api.example.com". */
   readonly baseUrl: string;
-  /** The WebSocket, when it is not at the profile's path of the same host. A host alone is followed by the usual path. */
+  /**
+   * The WebSocket, when it is not at the profile's path of the same host. A host alone is followed by the usual path.
+   */
   readonly wsUrl?: string;
   /** The exchange's dialect, where it is not the described service. */
   readonly dialect?: Dialect;
-  /** Says that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order without it. */
+  /**
+   * Says that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order without
+   * it.
+   */
   readonly iTestedThis?: boolean;
   /** Keys of the one user, called "main". */
   readonly keys?: readonly LiveKey[];
@@ -56,7 +62,10 @@ export interface LiveSpec extends ServiceSpec {
   readonly baseUrl: string;
   /** Path of the file that confirms the unit of `sz`, where it is not the default. */
   readonly confirmation?: string;
-  /** Name of the dialect, where it has not been tried at the exchange itself and the config does not state that it was tested. */
+  /**
+   * Name of the dialect, where it has not been tried at the exchange itself and the config does not state that it was
+   * tested.
+   */
   readonly untried?: string;
   /** What it is spoken to in, where it is not the described service. */
   readonly dialect?: Dialect;
@@ -206,7 +215,10 @@ class PushedUser implements ServiceUser {
   }
 }
 
-/** A stream that exists before its source: an early subscriber receives the first value and is then connected to the source. */
+/**
+ * A stream that exists before its source: an early subscriber receives the first value and is then connected to the
+ * source.
+ */
 class LateStream<T> {
   readonly #waiting = new Set<Subscriber<T>>();
   readonly stream: Observable<T>;

@@ -1,9 +1,10 @@
 /**
  * Pushed order updates of one user, and whether they are complete.
  *
- * Invariants: an invalid record is never passed on; `pushing$` is true only while the private channel is logged in, subscribed and in
- * sequence, and emits on changes only; records are passed on after everything else that has arrived, so that a fill does not overtake
- * the market data that caused it because its socket was read first; neither stream errors; both complete at the stop.
+ * Invariants: an invalid record is never passed on; `pushing$` is true only while the private channel is logged in,
+ * subscribed and in sequence, and emits on changes only; records are passed on after everything else that has arrived,
+ * so that a fill does not overtake the market data that caused it because its socket was read first; neither stream
+ * errors; both complete at the stop.
  * Not here: reading the state again after a turn (resources/).
  */
 import { BehaviorSubject, type Observable } from "rxjs";

@@ -1,8 +1,8 @@
 /**
  * Quantities of market data in base currency, whatever the service counts them in.
  *
- * Invariants: exact where the unit allows it; a quotient is rounded down at its twelfth place; a count of contracts without a
- * known contract value gives nothing, never a wrong number.
+ * Invariants: exact where the unit allows it; a quotient is rounded down at its twelfth place; a count of contracts
+ * without a known contract value gives nothing, never a wrong number.
  */
 import type { SzUnit } from "../../contract/profile.ts";
 import { div, isPositive, mul, plain } from "../../decimal.ts";

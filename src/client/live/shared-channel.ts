@@ -1,9 +1,10 @@
 /**
- * Shared market data channel of one instrument: subscribed while a reader needs it and a little longer, parsed once for all readers.
+ * Shared market data channel of one instrument: subscribed while a reader needs it and a little longer, parsed once for
+ * all readers.
  *
- * Invariants: one subscription for any number of readers, kept for a reader that returns within the pause; readers receive records and
- * states in the order in which they joined, whether or not they need the channel; a channel that the service does not offer is refused
- * without a request; nothing is left after `stop`.
+ * Invariants: one subscription for any number of readers, kept for a reader that returns within the pause; readers
+ * receive records and states in the order in which they joined, whether or not they need the channel; a channel that
+ * the service does not offer is refused without a request; nothing is left after `stop`.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import type { ChannelArg } from "../../contract/channels.ts";
@@ -57,7 +58,9 @@ export class SharedChannel<C extends MarketChannel> {
     return this.#refused;
   }
 
-  /** Adds a reader. The returned function sets whether it needs the channel now; it may be called any number of times. */
+  /**
+   * Adds a reader. The returned function sets whether it needs the channel now; it may be called any number of times.
+   */
   join(reader: SharedChannelReader<C>): (needed: boolean) => void {
     this.#readers.push(reader);
     let needs = false;

@@ -1,8 +1,8 @@
 /**
  * Confirmation file: a probe's result about the unit of `sz`, the assumption that must not be wrong with real money.
  *
- * Invariants: a damaged file is an error, a missing one is not; it is written atomically; it is valid for the service it was found at
- * and for environments of the same domain, never for others.
+ * Invariants: a damaged file is an error, a missing one is not; it is written atomically; it is valid for the service
+ * it was found at and for environments of the same domain, never for others.
  * Not here: the probe (doctor/).
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -87,7 +87,9 @@ const isSameService = (a: string, b: string): boolean => {
   return domain !== undefined && domain === domainOf(other.hostname);
 };
 
-/** `example.com` of `testnet.example.com`; undefined for IP addresses and single names, which do not identify an owner. */
+/**
+ * `example.com` of `testnet.example.com`; undefined for IP addresses and single names, which do not identify an owner.
+ */
 const domainOf = (host: string): string | undefined => {
   const labels = host.split(".");
   return isIP(host) === 0 && labels.length > 1 ? labels.slice(-2).join(".") : undefined;

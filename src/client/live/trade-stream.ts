@@ -1,7 +1,8 @@
 /**
  * Trade stream of one instrument.
  *
- * Invariants: one value for each trade, in the service's order; a trade whose size is not known in base currency is left out.
+ * Invariants: one value for each trade, in the service's order; a trade whose size is not known in base currency is
+ * left out.
  */
 import { plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";

@@ -1,8 +1,8 @@
 /**
  * Hot stream with callbacks for its first and its last subscriber.
  *
- * Invariants: `onListened(true)` runs before the first subscriber can receive a value, `onListened(false)` after the last one has left;
- * after the end neither runs.
+ * Invariants: `onListened(true)` runs before the first subscriber can receive a value, `onListened(false)` after the
+ * last one has left; after the end neither runs.
  */
 import type { Observer, Subscription } from "rxjs";
 import { HotStream, type HotStreamOptions } from "../../market/hot-stream.ts";

@@ -1,8 +1,8 @@
 /**
  * Decoding of an answer's bytes and headers, before its meaning is parsed.
  *
- * Invariants: a body is valid JSON in valid UTF-8 with bounded depth, or it is undefined; nothing here throws; only the headers in use
- * are kept.
+ * Invariants: a body is valid JSON in valid UTF-8 with bounded depth, or it is undefined; nothing here throws; only the
+ * headers in use are kept.
  */
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
@@ -38,7 +38,10 @@ export const readJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** Headers that are read of every service, in lower case: calendar, described limits, pauses asked for, the end of an endpoint. */
+/**
+ * Headers that are read of every service, in lower case: calendar, described limits, pauses asked for, the end of an
+ * endpoint.
+ */
 export const usualHeaders: readonly string[] = [
   "date",
   ...Object.values(limitHeaders),

@@ -1,5 +1,6 @@
 /**
- * Backoff with jitter: the wait before the next try, longer each time and different for two clients that failed together.
+ * Backoff with jitter: the wait before the next try, longer each time and different for two clients that failed
+ * together.
  *
  * Invariants: a wait is between its bounds whatever the number of tries.
  */

@@ -1,9 +1,12 @@
 /**
- * Dialect of a service: how calls, answers and socket messages of the described service are written and read at another exchange.
+ * Dialect of a service: how calls, answers and socket messages of the described service are written and read at another
+ * exchange.
  *
- * Invariants: pure functions of their arguments; what is above the transport (rate limiter, orders, journal, sessions) meets only the
- * described service's requests and records; the described service is a dialect like any other, one that changes nothing.
- * Not here: sending, deadlines, reconnecting (http.ts, socket-connection.ts), the dialects of exchanges (client/dialects/).
+ * Invariants: pure functions of their arguments; what is above the transport (rate limiter, orders, journal, sessions)
+ * meets only the described service's requests and records; the described service is a dialect like any other, one that
+ * changes nothing.
+ * Not here: sending, deadlines, reconnecting (http.ts, socket-connection.ts), the dialects of exchanges
+ * (client/dialects/).
  */
 import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
@@ -29,20 +32,30 @@ export interface SocketBounds {
 export interface AccountSetup {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Describes a setting that the dialect cannot trade with, and the remedy; undefined without one, or for an unreadable answer. */
+  /**
+   * Describes a setting that the dialect cannot trade with, and the remedy; undefined without one, or for an unreadable
+   * answer.
+   */
   readonly problem: (body: unknown) => string | undefined;
 }
 
 /**
- * An exchange in the terms of the described service: `live({ …, dialect })` trades there. Every part but the name may be left out and is
- * then the described service's. Functions are pure; what they throw ends the call without anything being sent.
+ * An exchange in the terms of the described service: `live({ …, dialect })` trades there. Every part but the name may
+ * be left out and is then the described service's. Functions are pure; what they throw ends the call without anything
+ * being sent.
  */
 export interface Dialect {
   /** Such as "okx-v5". */
   readonly name: string;
-  /** Whether it has traded at the exchange itself, and not only before a copy of it; on mainnet one that has not is asked about. */
+  /**
+   * Whether it has traded at the exchange itself, and not only before a copy of it; on mainnet one that has not is
+   * asked about.
+   */
   readonly tried?: boolean;
-  /** Rows of the service profile in which the exchange differs: unit of `sz`, sign of fees, error codes. Rows of a config win over these. */
+  /**
+   * Rows of the service profile in which the exchange differs: unit of `sz`, sign of fees, error codes. Rows of a
+   * config win over these.
+   */
   readonly profile?: ProfileOverrides;
   /** Its rate-limit layers instead of the three described. `quota.layers` of a config wins. */
   readonly layers?: readonly LayerSpec[];
@@ -58,7 +71,10 @@ export interface Dialect {
   ) => readonly Readonly<Record<string, unknown>>[];
   /** The request as the exchange takes it. */
   readonly call?: (request: WireRequest) => WrittenCall;
-  /** Its answer as the described service would have given it: status 429 for a limit, 401 for a key that is not accepted. */
+  /**
+   * Its answer as the described service would have given it: status 429 for a limit, 401 for a key that is not
+   * accepted.
+   */
   readonly answer?: (request: WireRequest, response: WireResponse) => WireResponse;
   /** Path of the socket that offers a channel, where there are several. */
   readonly socketPath?: (arg: ChannelArg, profile: Profile) => string;

@@ -1,9 +1,9 @@
 /**
  * HTTP request in flight: collects its answer until that is complete, cut off, too large or too late.
  *
- * Invariants: it ends once, whatever the connection does; an incomplete answer is an error, whose message holds no text of the other
- * side; secrets that the answer repeats are removed before anything reads it; while in flight
- * it has one timer and is in the set of requests in flight.
+ * Invariants: it ends once, whatever the connection does; an incomplete answer is an error, whose message holds no text
+ * of the other side; secrets that the answer repeats are removed before anything reads it; while in flight it has one
+ * timer and is in the set of requests in flight.
  * Not here: what is sent and over which connection (http.ts).
  */
 import type { IncomingHttpHeaders } from "node:http";
@@ -150,7 +150,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
 export const unwritable = (endpoint: EndpointName, code: string): SluiceError =>
   new SluiceError("CONFIG_INVALID", `${endpoint}: the request cannot be written (${code}); nothing was sent.`);
 
-/** The error's code and nothing else: messages may hold addresses and what was sent. What is not HTTP has no code of its own. */
+/**
+ * The error's code and nothing else: messages may hold addresses and what was sent. What is not HTTP has no code of its
+ * own.
+ */
 export const codeOf = (error: unknown): string => {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   const word = code ?? (name === "HTTPParserError" ? "HPE_INVALID" : undefined);

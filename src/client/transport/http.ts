@@ -1,11 +1,12 @@
 /**
  * HTTP/1.1 client of the service: requests are signed, sent once, and answered once or not.
  *
- * Invariants: the bytes signed are the bytes sent; nothing is retried and no redirect followed; every request ends by its deadline; an
- * answer is read completely, within a size limit, or fails; bytes that arrive on an idle connection close it, so that they are never
- * read as an answer; no error message holds a header, a query or a text of the other side; certificates are always verified, whatever
- * the environment variables are.
- * Not here: when to send (scheduler/), parsing of answers (client/parse-response.ts), a request in flight (http-exchange.ts).
+ * Invariants: the bytes signed are the bytes sent; nothing is retried and no redirect followed; every request ends by
+ * its deadline; an answer is read completely, within a size limit, or fails; bytes that arrive on an idle connection
+ * close it, so that they are never read as an answer; no error message holds a header, a query or a text of the other
+ * side; certificates are always verified, whatever the environment variables are.
+ * Not here: when to send (scheduler/), parsing of answers (client/parse-response.ts), a request in flight
+ * (http-exchange.ts).
  */
 import { validateHeaderName } from "node:http";
 import { createRequire } from "node:module";
@@ -58,7 +59,9 @@ const socketsDefault = 128;
 const headerBytesMax = 16_384;
 const readHeaders = ["accept", "application/json", "accept-encoding", "identity"] as const;
 const changeHeaders = [...readHeaders, "content-type", "application/json"] as const;
-/** Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome. */
+/**
+ * Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome.
+ */
 const idleMs = 4_000;
 
 export class HttpTransport {

@@ -1,8 +1,9 @@
 /**
- * In-process transport: calls a handler after the latency to the service and delivers its answer after the latency back, on the clock.
+ * In-process transport: calls a handler after the latency to the service and delivers its answer after the latency
+ * back, on the clock.
  *
- * Invariants: the handler runs at the instant the request would arrive; an answer is delivered once; a handler that returns
- * undefined has dropped the request, which then fails like a lost connection after `timeoutMs`.
+ * Invariants: the handler runs at the instant the request would arrive; an answer is delivered once; a handler that
+ * returns undefined has dropped the request, which then fails like a lost connection after `timeoutMs`.
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../../contract/transport.ts";

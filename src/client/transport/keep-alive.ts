@@ -1,8 +1,9 @@
 /**
- * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), or at the service's interval, and reports a
- * connection without a reply as dead.
+ * WebSocket keep-alive: pings after two thirds of the permitted silence (20 s at most), or at the service's interval,
+ * and reports a connection without a reply as dead.
  *
- * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole silence.
+ * Invariants: one timer while it runs, none otherwise; `dead` is called once for each start, and only after the whole
+ * silence.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 

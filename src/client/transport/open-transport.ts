@@ -1,8 +1,8 @@
 /**
  * One way to a service by its address, without an engine: each request is sent once, at once, and answered once or not.
  *
- * Invariants: nothing is sent that was not asked for; every key has twins whose signatures are wrong in one part (`faultyName`), so that a
- * service can be asked whether it checks them; nothing is open after `close`.
+ * Invariants: nothing is sent that was not asked for; every key has twins whose signatures are wrong in one part
+ * (`faultyName`), so that a service can be asked whether it checks them; nothing is open after `close`.
  * Not here: rate limits and repetition (the caller's), the connections of an engine (client/live/).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -29,7 +29,10 @@ export interface TransportOptions {
 
 /** A way to a service, to be closed after use. */
 export interface OpenTransport {
-  /** Sends a request, signed with the key that it names; `<key>!secret` and the other names of `faultyName` sign wrongly. */
+  /**
+   * Sends a request, signed with the key that it names; `<key>!secret` and the other names of `faultyName` sign
+   * wrongly.
+   */
   readonly transport: Transport;
   /** Opens a socket to any address. */
   readonly openSocket: OpenSocket;

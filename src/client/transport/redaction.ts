@@ -1,8 +1,10 @@
 /**
- * Redaction of secrets in what the other side sends: a service or a proxy may repeat headers of a request in its error texts.
+ * Redaction of secrets in what the other side sends: a service or a proxy may repeat headers of a request in its error
+ * texts.
  *
- * Invariants: a secret of eight characters or more does not pass in any text, in the plain or in an encoded form; a shorter one does not
- * pass in error texts, and leaves other fields alone, as it may be part of their values; what holds no secret is returned as it is.
+ * Invariants: a secret of eight characters or more does not pass in any text, in the plain or in an encoded form; a
+ * shorter one does not pass in error texts, and leaves other fields alone, as it may be part of their values; what
+ * holds no secret is returned as it is.
  * Not here: which texts are shown (parse-response.ts, socket-message.ts).
  */
 
@@ -26,7 +28,10 @@ export const createRedact =
     return cleaned(value, { long, short: [...long, ...short] }, typeof value === "string") as typeof value;
   };
 
-/** The text of a message with its JSON values redacted, however their characters are escaped; the text itself where nothing is found. */
+/**
+ * The text of a message with its JSON values redacted, however their characters are escaped; the text itself where
+ * nothing is found.
+ */
 export const redactedJson = (text: string, redact: Redact, sent: readonly string[]): string => {
   let value: unknown;
   try {

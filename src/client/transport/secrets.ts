@@ -1,8 +1,8 @@
 /**
  * API credentials, held so that nothing that prints, copies or serialises a value shows them.
  *
- * Invariants: a credentials value has no property of its own; the secret is a key of the platform's cipher library and its text
- * is not kept; no message written here holds a value that was read, only the name it was read under.
+ * Invariants: a credentials value has no property of its own; the secret is a key of the platform's cipher library and
+ * its text is not kept; no message written here holds a value that was read, only the name it was read under.
  * Not here: what is signed and how it travels (sign.ts), which is the only file that opens a seal.
  */
 import { createHmac, createSecretKey } from "node:crypto";
@@ -100,8 +100,8 @@ const seal = (
 };
 
 /**
- * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file. Throws CONFIG_INVALID where
- * one is empty, without showing any.
+ * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file. Throws
+ * CONFIG_INVALID where one is empty, without showing any.
  */
 export const createCredentials = (texts: CredentialTexts): Credentials =>
   seal("createCredentials", texts, (field) => field);
@@ -125,7 +125,10 @@ export const credentialsFromEnv = (prefix: string, env: (name: string) => string
   return seal("The environment", texts, nameOf);
 };
 
-/** Reads `{"apiKey", "secretKey", "passphrase"}` from a file only its owner may read; with `name`, from the part of that name. */
+/**
+ * Reads `{"apiKey", "secretKey", "passphrase"}` from a file only its owner may read; with `name`, from the part of that
+ * name.
+ */
 export const credentialsFromFile = (path: string, name?: string): Credentials => {
   const root = parsed(path, readPrivate(path));
   if (name === undefined) return seal(path, root, (field) => `"${field}"${nearMiss(root, field)}`);

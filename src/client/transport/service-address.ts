@@ -1,8 +1,10 @@
 /**
- * Addresses of the service and its WebSocket, read from a config and refused where credentials could go to the wrong place.
+ * Addresses of the service and its WebSocket, read from a config and refused where credentials could go to the wrong
+ * place.
  *
- * Invariants: a scheme, a host and a port, and for the WebSocket a path, nothing else; a connection that is not encrypted leaves this
- * machine only where that was asked for; a text that holds a user name or a password is not repeated in the message that refuses it.
+ * Invariants: a scheme, a host and a port, and for the WebSocket a path, nothing else; a connection that is not
+ * encrypted leaves this machine only where that was asked for; a text that holds a user name or a password is not
+ * repeated in the message that refuses it.
  */
 import { SluiceError } from "../../errors.ts";
 

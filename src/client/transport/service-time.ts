@@ -1,20 +1,20 @@
 /**
  * Estimate of the service's current time for signing, from the Date headers of its answers.
  *
- * A stamp in whole seconds and a round trip bound the distance between our steady clock and the service's calendar from both
- * sides; several answers narrow it, and the middle of what is left is used.
+ * A stamp in whole seconds and a round trip bound the distance between our steady clock and the service's calendar from
+ * both sides; several answers narrow it, and the middle of what is left is used.
  *
- * Invariants: nothing learned, the machine's calendar is used; after one answer it is not, however wrong it is; an answer that
- * contradicts the others counts only when a second one agrees with it, when our own clocks have moved apart meanwhile, as after a
- * suspend, or when it refuses a signature, whose timestamp was then made by what is contradicted.
+ * Invariants: nothing learned, the machine's calendar is used; after one answer it is not, however wrong it is; an
+ * answer that contradicts the others counts only when a second one agrees with it, when our own clocks have moved apart
+ * meanwhile, as after a suspend, or when it refuses a signature, whose timestamp was then made by what is contradicted.
  * Not here: where the service's rate-limit windows begin (scheduler/quota/server-clock.ts), which takes no middle.
  */
 import type { Clock } from "../../clock/clock.ts";
 
 export interface ServiceTime {
   /**
-   * Any answer serves, also one of refusal; `refused` where it was the signature that was refused. Instants are of the steady
-   * clock; a header that is missing or not a date is skipped.
+   * Any answer serves, also one of refusal; `refused` where it was the signature that was refused. Instants are of the
+   * steady clock; a header that is missing or not a date is skipped.
    */
   observe(dateHeader: string | undefined, sentAt: number, receivedAt: number, refused?: boolean): void;
   /** Milliseconds since the Unix epoch, as the service counts them. */
@@ -64,7 +64,9 @@ export const createServiceTime = (clock: Clock): ServiceTime => {
   /** The last stamp, which many answers of a second share. */
   const last: { text: string | undefined; at: number | undefined } = { text: undefined, at: undefined };
 
-  /** True when our calendar moved apart from the steady clock since the last answer: one of the two cannot be trusted. */
+  /**
+   * True when our calendar moved apart from the steady clock since the last answer: one of the two cannot be trusted.
+   */
   const disturbed = (): boolean => {
     const offset = clock.wallNow() - clock.now();
     const moved = Math.abs(offset - calendarOffset);

@@ -11,7 +11,9 @@ import { type Credentials, type Seal, sealOf, textsOf } from "./secrets.ts";
 
 /** What one key signs with: the headers of its requests and the arguments of its logins. */
 export interface Signer {
-  /** The headers of a signed request, lower-case; `wallAt` is milliseconds since the Unix epoch as the service counts. */
+  /**
+   * The headers of a signed request, lower-case; `wallAt` is milliseconds since the Unix epoch as the service counts.
+   */
   headers(parts: Omit<SignedParts, "timestamp">, wallAt: number): Readonly<Record<string, string>>;
   /** The argument of a login over a socket. */
   login(wallAt: number): Readonly<Record<string, string>>;

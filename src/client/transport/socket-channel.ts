@@ -1,11 +1,12 @@
 /**
  * WebSocket subscription: its state, and the check of sequence numbers.
  *
- * Invariants: messages reach the listener only while the state is `live`, in the service's sequence and without gaps; a gap, a duplicate
- * or disorder ends `live` at once and subscribes again, at growing intervals; data of a channel that was asked for acknowledges it; a
- * subscription without acknowledgement is asked for again at growing intervals of one minute at most, one that the service refuses every
- * five minutes, and both are `refused` until a later try succeeds; the listener is notified of changes of state only. In a channel whose
- * messages are self-contained a gap is reported as a short `waiting`, a duplicate is dropped, and the subscription continues.
+ * Invariants: messages reach the listener only while the state is `live`, in the service's sequence and without gaps; a
+ * gap, a duplicate or disorder ends `live` at once and subscribes again, at growing intervals; data of a channel that
+ * was asked for acknowledges it; a subscription without acknowledgement is asked for again at growing intervals of one
+ * minute at most, one that the service refuses every five minutes, and both are `refused` until a later try succeeds;
+ * the listener is notified of changes of state only. In a channel whose messages are self-contained a gap is reported
+ * as a short `waiting`, a duplicate is dropped, and the subscription continues.
  * Not here: the connection (socket-connection.ts), the records (live/).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -15,7 +16,10 @@ import type { Random } from "../../random.ts";
 import { type BackoffBounds, backoffMs } from "./backoff.ts";
 import { channelKey, type Push } from "./socket-message.ts";
 
-/** `waiting`: no data for now; `live`: complete data; `refused`: the service refuses the subscription, or does not answer. */
+/**
+ * `waiting`: no data for now; `live`: complete data; `refused`: the service refuses the subscription, or does not
+ * answer.
+ */
 export type ChannelState = "waiting" | "live" | "refused";
 
 export interface ChannelListener {
@@ -160,7 +164,10 @@ export class SocketChannel {
     this.#options.send("subscribe", this.arg);
   }
 
-  /** True while messages are passed on. Data counts as an acknowledgement, unless it may belong to the previous subscription. */
+  /**
+   * True while messages are passed on. Data counts as an acknowledgement, unless it may belong to the previous
+   * subscription.
+   */
   #hears(): boolean {
     if (this.#state === "live") return true;
     if (this.#leaving || !this.#awaited) return false;

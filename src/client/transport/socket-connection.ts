@@ -1,8 +1,9 @@
 /**
  * WebSocket connection and its channels: connects, logs in where needed, monitors silence, and reconnects.
  *
- * Invariants: at most one socket is in use; each attempt needs a granted charge; silence ends a connection, as a dead one looks the
- * same; the waits between attempts grow, and are long after a refused login; after `close` no event of an old socket has an effect.
+ * Invariants: at most one socket is in use; each attempt needs a granted charge; silence ends a connection, as a dead
+ * one looks the same; the waits between attempts grow, and are long after a refused login; after `close` no event of an
+ * old socket has an effect.
  * Not here: how subscriptions share connections (socket-pool.ts), the state of a subscription (socket-channel.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";

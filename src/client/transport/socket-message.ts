@@ -1,8 +1,8 @@
 /**
  * Parser of WebSocket messages into a few kinds.
  *
- * Invariants: any text gives a value, never an exception; texts of the other side are shortened and stripped of control characters
- * before they are shown.
+ * Invariants: any text gives a value, never an exception; texts of the other side are shortened and stripped of control
+ * characters before they are shown.
  * Not here: validation of records (live/), the messages themselves (contract/channels.ts).
  */
 import type { ChannelArg } from "../../contract/channels.ts";

@@ -1,9 +1,11 @@
 /**
- * Connection pool for subscriptions: as many channels on a connection as the service allows, and another connection when it is full.
+ * Connection pool for subscriptions: as many channels on a connection as the service allows, and another connection
+ * when it is full.
  *
- * Invariants: never more connections or subscriptions than the limits, closing sockets included; a private channel shares a connection
- * only with channels of the same login and address; a subscription without room is `refused`, and subscribed when another one ends;
- * nothing is opened before `start`; after `close` has resolved no socket and no timer is left.
+ * Invariants: never more connections or subscriptions than the limits, closing sockets included; a private channel
+ * shares a connection only with channels of the same login and address; a subscription without room is `refused`, and
+ * subscribed when another one ends; nothing is opened before `start`; after `close` has resolved no socket and no timer
+ * is left.
  * Not here: a single connection (socket-connection.ts), the limits (contract/limits.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -85,7 +87,10 @@ export class SocketPool {
     for (const connection of this.#connections.keys()) connection.start();
   }
 
-  /** Adds a subscription; a channel is subscribed once at a time for each login. The listener may be called before this returns. */
+  /**
+   * Adds a subscription; a channel is subscribed once at a time for each login. The listener may be called before this
+   * returns.
+   */
   subscribe(arg: ChannelArg, listener: ChannelListener, login?: Login): ChannelHandle {
     assert(!this.#closed, "nothing is subscribed at a closed pool");
     const { clock, random, websocket, onAnomaly, dialect } = this.#options;

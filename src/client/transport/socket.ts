@@ -1,9 +1,9 @@
 /**
  * WebSocket with three events: opened, text, closed.
  *
- * Invariants: `closed` is called exactly once, also after `close()`; no event is emitted before `openWebSocket` has returned or after
- * `closed`; a certificate is always verified; no reconnection, no redirect, no decompression; a message or a backlog beyond its limit closes the socket; the wait for the
- * other side's close frame is short.
+ * Invariants: `closed` is called exactly once, also after `close()`; no event is emitted before `openWebSocket` has
+ * returned or after `closed`; a certificate is always verified; no reconnection, no redirect, no decompression; a
+ * message or a backlog beyond its limit closes the socket; the wait for the other side's close frame is short.
  * Not here: when to connect, and the messages (socket-connection.ts).
  */
 import { WebSocket } from "ws";

@@ -1,11 +1,13 @@
 /**
- * The bytes of one series: columns as differences in variable-length integers, in blocks that are compressed one by one.
+ * The bytes of one series: columns as differences in variable-length integers, in blocks that are compressed one by
+ * one.
  *
- * Invariants: encoding and decoding are inverse for whole counts from -1 to 2^52 - 1; a block decodes to exactly the rows
- * and bytes its header promises or is refused; the encoded (uncompressed) bytes depend on the rows alone.
- * Layout: `sluice1\n`, then blocks of a 12-byte header (rows, encoded bytes, packed bytes; little-endian) and packed bytes.
- * Encoded: column after column, each value as the zigzag difference to the one before it (the first to 0), 7 bits a byte, low
- * bits first, the high bit set on all bytes but the last. Times are whole microseconds.
+ * Invariants: encoding and decoding are inverse for whole counts from -1 to 2^52 - 1; a block decodes to exactly the
+ * rows and bytes its header promises or is refused; the encoded (uncompressed) bytes depend on the rows alone.
+ * Layout: `sluice1\n`, then blocks of a 12-byte header (rows, encoded bytes, packed bytes; little-endian) and packed
+ * bytes.
+ * Encoded: column after column, each value as the zigzag difference to the one before it (the first to 0), 7 bits a
+ * byte, low bits first, the high bit set on all bytes but the last. Times are whole microseconds.
  * Not here: folders, manifests, hashes of files (fixture.ts).
  */
 import { createHash } from "node:crypto";
@@ -88,7 +90,8 @@ export const decodeSeries = (bytes: Buffer, kind: SeriesKind, rows: number, file
     content.update(raw);
     const end = done + count;
     let position = decodeColumn(raw, 0, at, done, end);
-    // Divided and not multiplied by 0.001: the quotient is the double nearest to the instant, so writing it again gives the same bytes.
+    // Divided and not multiplied by 0.001: the quotient is the double nearest to the instant, so writing it again gives
+    // the same bytes.
     for (let row = done; row < end; row++) at[row] = (at[row] as number) / 1000;
     for (const column of columns) {
       // Always into doubles: a loop that meets one kind of array is several times as fast.

@@ -1,8 +1,8 @@
 /**
  * Writes a fixture from rows of several series, or adds them to the fixture of a folder.
  *
- * Invariants: a folder that is no fixture is refused when the writer is opened; what a fixture holds already stays, unless it is asked for
- * that rows of the same time are replaced; the new fixture replaces the old one in one step.
+ * Invariants: a folder that is no fixture is refused when the writer is opened; what a fixture holds already stays,
+ * unless it is asked for that rows of the same time are replaced; the new fixture replaces the old one in one step.
  * Not here: joining (tape-join.ts), the format written (fixture.ts).
  */
 import { existsSync } from "node:fs";
@@ -43,7 +43,10 @@ interface FixtureSources extends Pick<FixtureMeta, "feed"> {
 
 /** Collects rows and writes them as a fixture. */
 export interface FixtureWriter {
-  /** The fixture in the folder when the writer was opened. Undefined for a new folder, and for a damaged fixture that is to be replaced. */
+  /**
+   * The fixture in the folder when the writer was opened. Undefined for a new folder, and for a damaged fixture that is
+   * to be replaced.
+   */
   readonly before: Fixture | undefined;
   /** Adds a series. Its rows are pushed in order of time, as decimal text. */
   series<K extends keyof TextRow>(of: TextSeriesOf<K>): TextSeries<K>;

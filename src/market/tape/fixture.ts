@@ -1,14 +1,15 @@
 /**
  * Fixtures: recorded or made market data as a folder that loads fast and cannot change unnoticed.
  *
- * The folder holds `manifest.json` (manifest-schema.ts says what is in it: format "sluice-fixture/1", source, instruments with
- * tick and lot size, one entry a series with file, kind, rows, bytes and hashes, first and last instant, notes of the import,
- * contentHash) and one binary file a series, named after instrument and kind. The bytes of such a file are described in
- * fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`, times microseconds since the epoch.
+ * The folder holds `manifest.json` (manifest-schema.ts says what is in it: format "sluice-fixture/1", source,
+ * instruments with tick and lot size, one entry a series with file, kind, rows, bytes and hashes, first and last
+ * instant, notes of the import, contentHash) and one binary file a series, named after instrument and kind. The bytes
+ * of such a file are described in fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`,
+ * times microseconds since the epoch.
  *
- * Invariants: what is read equals what was written or is refused by file, expectation and finding; writing makes a whole
- * fixture or leaves the target as it was, also where the process is killed (what then lies aside is put back when the fixture is next asked
- * for); only a fixture is ever replaced, only if nothing else lies in its folder, and only by
+ * Invariants: what is read equals what was written or is refused by file, expectation and finding; writing makes a
+ * whole fixture or leaves the target as it was, also where the process is killed (what then lies aside is put back when
+ * the fixture is next asked for); only a fixture is ever replaced, only if nothing else lies in its folder, and only by
  * who asks for it.
  * Not here: where data comes from (import*.ts, generate.ts).
  */
@@ -94,7 +95,10 @@ export interface WriteOptions {
   readonly force?: boolean;
 }
 
-/** Writes `tape` as the fixture `dir` and returns its manifest. A folder that holds something is refused, unless it is a fixture to be replaced. */
+/**
+ * Writes `tape` as the fixture `dir` and returns its manifest. A folder that holds something is refused, unless it is a
+ * fixture to be replaced.
+ */
 export const writeFixture = (
   dir: string,
   tape: Tape,
@@ -275,7 +279,9 @@ const swap = (draft: string, target: string, old: string): void => {
   }
 };
 
-/** What a process that was killed left aside: the fixture itself between the two renames, after them what it replaced. */
+/**
+ * What a process that was killed left aside: the fixture itself between the two renames, after them what it replaced.
+ */
 const putBack = (target: string): void => {
   const folder = dirname(target);
   if (!existsSync(folder)) return;

@@ -1,7 +1,8 @@
 /**
  * A generated market as a fixture, as programs and `sluice generate` ask for it.
  *
- * Invariants: the same options give the same contentHash everywhere; the manifest's source repeats the command that makes it.
+ * Invariants: the same options give the same contentHash everywhere; the manifest's source repeats the command that
+ * makes it.
  * Not here: how prices move (generate.ts).
  */
 import { checkOptions, type OptionRules } from "../../contract/option-check.ts";
@@ -50,7 +51,10 @@ export const generateDefaults = {
   start: new Date(defaultStartAt).toISOString(),
 };
 
-/** Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what `writeFixture` throws. */
+/**
+ * Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what
+ * `writeFixture` throws.
+ */
 export const generateMarket = async (options: GenerateMarketOptions): Promise<WrittenFixture> => {
   checkOptions("generateMarket", rules, options);
   const {

@@ -1,9 +1,10 @@
 /**
- * A made market: quotes that walk, spreads and sizes that vary, trades that come in clusters. For demonstrations and tests.
+ * A made market: quotes that walk, spreads and sizes that vary, trades that come in clusters. For demonstrations and
+ * tests.
  *
- * Invariants: whole-number arithmetic from a seed, so the same options give the same tape on every machine; the bid is always
- * below the ask; a trade prints at the quote it met and never for more than it displayed; an instrument's market does not
- * depend on which others are made beside it; made in parts it is the same market.
+ * Invariants: whole-number arithmetic from a seed, so the same options give the same tape on every machine; the bid is
+ * always below the ask; a trade prints at the quote it met and never for more than it displayed; an instrument's market
+ * does not depend on which others are made beside it; made in parts it is the same market.
  * Not here: any claim that a strategy that earns on this earns anywhere else.
  */
 import { parseInstId } from "../../contract/inst-id.ts";
@@ -63,7 +64,10 @@ export const generateTape = ({
   return generateParts({ seed, instruments, minutes, startAt, quotesPerMinute, ...(onProgress && { onProgress }) })();
 };
 
-/** A market made in parts: each call gives the next one. `prepare` makes one instrument of it ahead, so that no call takes long. */
+/**
+ * A market made in parts: each call gives the next one. `prepare` makes one instrument of it ahead, so that no call
+ * takes long.
+ */
 export interface MadeMarket {
   (): Tape;
   readonly prepare: () => void;

@@ -1,8 +1,9 @@
 /**
  * Several tapes as one: other instruments beside each other, rows of one instrument after each other.
  *
- * Invariants: the steps of an instrument become the largest that divide all of them, so prices and quantities stay exact; rows that
- * overlap in time are joined only where they are the same bars, or where the later tape is to replace the earlier one in its span.
+ * Invariants: the steps of an instrument become the largest that divide all of them, so prices and quantities stay
+ * exact; rows that overlap in time are joined only where they are the same bars, or where the later tape is to replace
+ * the earlier one in its span.
  * Not here: steps that divide others (common-step.ts), writing tapes (fixture.ts).
  */
 import { grid } from "../../decimal.ts";
@@ -37,7 +38,10 @@ export interface Overlap {
 }
 
 interface JoinOptions {
-  /** `same`: bars that repeat others exactly are dropped; `replace`: of rows in the span of a later tape only its own are kept. */
+  /**
+   * `same`: bars that repeat others exactly are dropped; `replace`: of rows in the span of a later tape only its own
+   * are kept.
+   */
   readonly overlap: "refuse" | "same" | "replace";
   readonly note: (what: string, count: number) => void;
   readonly refusal?: (overlap: Overlap) => SluiceError;
@@ -46,7 +50,10 @@ interface JoinOptions {
 /** Series of one instrument in the order in which rows of one instant are delivered. */
 const kindOrder: readonly SeriesKind[] = ["change", "mark", "funding", "level", "quote", "trade", "candle"];
 
-/** One tape of several, its rows in the order of time. Throws where rows of one series overlap, unless the options permit it. */
+/**
+ * One tape of several, its rows in the order of time. Throws where rows of one series overlap, unless the options
+ * permit it.
+ */
 export const joinTapes = (parts: readonly NamedTape[], options: JoinOptions): Tape => {
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0) return only.tape;

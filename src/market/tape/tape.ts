@@ -2,8 +2,8 @@
  * Recorded market data as columns: one series per instrument and kind, and one order of time over all of them.
  *
  * Invariants: times never fall within a series; prices are whole ticks and quantities whole lots, exact below 2^53; an
- * instrument has at most one series of a kind (and, for candles, of a bar length); `order` visits every row once, by time, and
- * rows of equal time in series order.
+ * instrument has at most one series of a kind (and, for candles, of a bar length); `order` visits every row once, by
+ * time, and rows of equal time in series order.
  * Not here: files (market/tape/fixture.ts), delivery (feed.ts), growing columns (series-builder.ts).
  */
 import { parseInstId } from "../../contract/inst-id.ts";
@@ -41,7 +41,10 @@ export interface QuoteSeries extends Timed {
   readonly askQty: Float64Array;
 }
 
-/** Book levels: `side` 1 is a bid, -1 an ask; `qty` is absolute and 0 removes; a row with `snapshot` 1 first empties the book. */
+/**
+ * Book levels: `side` 1 is a bid, -1 an ask; `qty` is absolute and 0 removes; a row with `snapshot` 1 first empties the
+ * book.
+ */
 export interface LevelSeries extends Timed {
   readonly kind: "level";
   readonly side: Int8Array;
@@ -61,7 +64,10 @@ export interface CandleSeries extends Timed {
   readonly volume: Float64Array;
 }
 
-/** Funding of a swap, charged at `at`: `rate` in units of `rateStep`, longs pay where `sign` is 1 and receive where it is -1. */
+/**
+ * Funding of a swap, charged at `at`: `rate` in units of `rateStep`, longs pay where `sign` is 1 and receive where it
+ * is -1.
+ */
 interface FundingSeries extends Timed {
   readonly kind: "funding";
   readonly sign: Int8Array;
@@ -75,7 +81,9 @@ export interface MarkSeries extends Timed {
   readonly part: Float64Array;
 }
 
-/** An instrument's rules from `at` on: its steps as counts of the tape's own, and whether it is listed (1) or not (0). */
+/**
+ * An instrument's rules from `at` on: its steps as counts of the tape's own, and whether it is listed (1) or not (0).
+ */
 export interface ChangeSeries extends Timed {
   readonly kind: "change";
   readonly tick: Float64Array;

@@ -1,8 +1,8 @@
 /**
  * A series built from decimal text, on steps that are found from its values.
  *
- * Invariants: exact integers throughout; the steps divide every value and the steps that were given (their greatest common divisor); a
- * value that needs a count of 2^53 or more is refused, never rounded.
+ * Invariants: exact integers throughout; the steps divide every value and the steps that were given (their greatest
+ * common divisor); a value that needs a count of 2^53 or more is refused, never rounded.
  * Not here: series on known steps (series-builder.ts), recordings of other programs (import-decimals.ts).
  */
 import { SluiceError } from "../../errors.ts";
@@ -31,7 +31,10 @@ export interface TextSeriesOf<K extends keyof TextRow> {
   readonly instId: string;
   /** Length of the bars; candles only. */
   readonly barMs?: number;
-  /** Price step of the instrument. A smaller one is used where a price needs it. Default: the largest that divides all prices. */
+  /**
+   * Price step of the instrument. A smaller one is used where a price needs it. Default: the largest that divides all
+   * prices.
+   */
   readonly tickSize?: string | undefined;
   /** The same for quantities. */
   readonly lotSize?: string | undefined;
@@ -108,7 +111,10 @@ interface StepOptions {
   readonly given: string | undefined;
 }
 
-/** The columns as counts of the largest step that divides all their values and the given step; "1" where every value is 0. */
+/**
+ * The columns as counts of the largest step that divides all their values and the given step; "1" where every value is
+ * 0.
+ */
 const inOneStep = (columns: readonly Decimals[], { name, place, given }: StepOptions) => {
   const step: Decimals = { counts: [], places: [] };
   if (given !== undefined) append(step, given, place, name);

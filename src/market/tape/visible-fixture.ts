@@ -1,10 +1,12 @@
 /**
  * Recorded market as it was known at an instant: for the service and the strategies of a run that must not see more.
  *
- * Invariants: what is known holds no row after the instant; what is played holds besides the bar that was then under way, because
- * the embedded service trades inside it, but ends at the instant; rows are shared with the whole tape, never copied; series stay in
- * their places even when nothing of them is left, so that bars are built from the same source.
- * Not here: who runs on it (plugins/compare/cut-run.ts); files of a recording that are read without `readFixture` stay whole.
+ * Invariants: what is known holds no row after the instant; what is played holds besides the bar that was then under
+ * way, because the embedded service trades inside it, but ends at the instant; rows are shared with the whole tape,
+ * never copied; series stay in their places even when nothing of them is left, so that bars are built from the same
+ * source.
+ * Not here: who runs on it (plugins/compare/cut-run.ts); files of a recording that are read without `readFixture` stay
+ * whole.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
