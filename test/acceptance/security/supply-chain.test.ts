@@ -41,6 +41,7 @@ const reviewed: Readonly<Record<string, readonly [version: string, licence: stri
   "@babel/runtime": ["7.29.14", "MIT", "of json-schema-to-ts: named there, never loaded"],
   rxjs: ["7.8.2", "Apache-2.0", "streams"],
   tslib: ["2.9.1", "0BSD", "of rxjs: the compiler's functions"],
+  semver: ["7.8.6", "ISC", "compares the version of Sluice with what a plugin supports"],
   tsx: ["4.23.15", "MIT", "loads configs and strategies written in TypeScript"],
   esbuild: ["0.28.2", "MIT", "of tsx: the compiler"],
   fsevents: ["2.3.3", "MIT", "of tsx, optional, macOS alone: watches files"],
