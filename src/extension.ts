@@ -70,7 +70,7 @@ export { historySourceOf } from "./host/history-reader.ts";
 export { exportsOf, loadConfigFile } from "./host/load.ts";
 export type { EndpointLatency, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
 export { groupHaltPrefix, type StandbyHealth } from "./host/operator-view.ts";
-export { packageVersion } from "./host/package-version.ts";
+export { packageVersion } from "./host/plugin-requirements.ts";
 export { hashOfConfig, hashOfSources } from "./host/source-hash.ts";
 export { starter } from "./host/starter.ts";
 export { startThread } from "./host/worker-start.ts";

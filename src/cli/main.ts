@@ -10,7 +10,7 @@ import { closeSync, realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { Command, CommanderError } from "commander";
 import { didYouMean, errorCodes, isSluiceError } from "../errors.ts";
-import { packageVersion } from "../host/package-version.ts";
+import { packageVersion } from "../host/plugin-requirements.ts";
 import { needsLoader } from "../host/worker-start.ts";
 import type { BacktestParts } from "./backtest.ts";
 import type { CloseParts } from "./close.ts";

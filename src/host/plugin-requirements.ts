@@ -3,9 +3,9 @@
  *
  * Invariants: a config is checked against it when it is loaded, before any code of the plugin runs. Every plugin that does not fit is named.
  */
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { didYouMean, SluiceError } from "../errors.ts";
-import { packageVersion } from "./package-version.ts";
 
 /** A way of running: against recorded data, with paper money, or with real orders. */
 type PluginMode = "backtest" | "paper" | "live";
@@ -28,6 +28,12 @@ interface Requiring {
 }
 
 const knownModes: readonly string[] = ["backtest", "paper", "live"] satisfies PluginMode[];
+
+/** The version of Sluice, read from its package.json, which is the only place that states it. */
+export const packageVersion = (): string => {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return String((manifest as { version: unknown }).version);
+};
 
 interface Semver {
   readonly satisfies: (version: string, range: string, options: { readonly includePrerelease: boolean }) => boolean;

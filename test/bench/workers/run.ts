@@ -15,7 +15,7 @@ import { Redis } from "ioredis";
 import { QueueSubmitter } from "../../../plugins/sweep/workers/queue-submitter.ts";
 import type { WorkSheet } from "../../../plugins/sweep/workers/work-sheet.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
-import { packageVersion } from "../../../src/host/package-version.ts";
+import { packageVersion } from "../../../src/host/plugin-requirements.ts";
 import { startRedis } from "../../support/harness/redis.ts";
 
 const { values } = parseArgs({

@@ -15,7 +15,7 @@ import { nameOfSheet, type WorkSheet } from "../../../plugins/sweep/workers/work
 import { main } from "../../../src/cli/main.ts";
 import { after } from "../../../src/clock/clock.ts";
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
-import { packageVersion } from "../../../src/host/package-version.ts";
+import { packageVersion } from "../../../src/host/plugin-requirements.ts";
 import { hashOfSources } from "../../../src/host/source-hash.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { createHurriedClock } from "../../support/harness/hurried-clock.ts";

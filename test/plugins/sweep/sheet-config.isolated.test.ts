@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { configOf } from "../../../plugins/sweep/workers/sheet-config.ts";
 import type { WorkSheet } from "../../../plugins/sweep/workers/work-sheet.ts";
-import { packageVersion } from "../../../src/host/package-version.ts";
+import { packageVersion } from "../../../src/host/plugin-requirements.ts";
 import { hashOfSources } from "../../../src/host/source-hash.ts";
 
 // The worker's folder is the one it was started in.
