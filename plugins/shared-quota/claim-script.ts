@@ -87,7 +87,6 @@ if not learning then
   redis.call('PEXPIRE', KEYS[3], 86400000)
 end
 local told = redis.call('GET', KEYS[2])
-local halt = told and told ~= ''
 local reply = { 1, enrolled, told or '', told and 1 or 0, learning and 1 or 0 }
 
 local function row(key, field)
@@ -213,7 +212,7 @@ for index = 0, items - 1 do
   local forExits = math.max(0, math.min(exits, free))
   free = free - forExits
   local ordinary = 0
-  if want > 0 and not learning and not halt then
+  if want > 0 and not learning then
     local pool = math.max(0, capacity - foreign - leave)
     local sum = shares + share
     local part = share / sum

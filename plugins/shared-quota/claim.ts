@@ -5,7 +5,8 @@
  * units; the sum of what all hold never exceeds the capacity, and what is held of one window is worth nothing in the next.
  *
  * Invariants: durations and window numbers only, never an instant of somebody's clock; the member says what it holds, the store what
- * it may hold besides; a statement that comes twice or late changes nothing.
+ * it may hold besides; a statement that comes twice or late changes nothing. A halt of the group changes no grant: a halted engine places
+ * nothing, but it reads its state, also while it starts.
  * Not here: what the store does with it (memory-claim-store.ts, claim-script.ts), when to ask (shared-quota.ts).
  */
 
@@ -86,7 +87,7 @@ export interface Enrolled {
 /** Answer of the store of a group to the statement of a member. */
 export type ClaimReply =
   /**
-   * `halt`: why ordinary actions of the whole group are stopped; empty where they were let go on, undefined where the store does not know.
+   * `halt`: why the whole group is halted; empty where it was resumed, undefined where the store does not know.
    * `learning`: it has just lost its memory. `enrolled`: told to a member with the statement that makes it one; who has its own name is the
    * process before.
    */
@@ -121,7 +122,7 @@ export interface ClaimStore {
   leave(member: string, epoch: number, scopes: readonly string[]): Promise<void>;
   members(): Promise<readonly Enrolled[]>;
   ping(): Promise<void>;
-  /** Stops ordinary actions of the whole group, or with undefined lets them go on. */
+  /** Tells every member that the group is halted, or with undefined that it may trade again. */
   halt(reason: string | undefined): Promise<void>;
   halted(): Promise<string | undefined>;
   holdings(): Promise<readonly ScopeHolding[]>;

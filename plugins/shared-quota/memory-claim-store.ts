@@ -100,7 +100,7 @@ export class MemoryClaimStore implements ClaimStore {
     if (sharesBeside(member, enrolled) + share > of + shareSlack && isNew) return { kind: "full", enrolled };
     if (!learning) this.#roster.set(member, { epoch, share, of, heardAt: this.#now() });
     const halt = this.#halt;
-    const grants = items.map((item) => this.#grant(statement, item, learning, (halt ?? "") !== ""));
+    const grants = items.map((item) => this.#grant(statement, item, learning));
     return { kind: "granted", grants, halt, learning, ...(isNew && { enrolled }) };
   }
 
@@ -159,7 +159,7 @@ export class MemoryClaimStore implements ClaimStore {
     this.#bornAt = this.#now();
   }
 
-  #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean, halted: boolean): Grant {
+  #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean): Grant {
     const id = `${member}#${epoch}`;
     const {
       scope: name,
@@ -194,7 +194,7 @@ export class MemoryClaimStore implements ClaimStore {
     if (!learning) window.foreign = Math.max(window.foreign, used - has - sums.others - sums.silent);
     const free = capacity - window.foreign - sums.others - sums.silent - has;
     const forExits = Math.max(0, Math.min(exits, free));
-    const ordinary = learning || halted ? 0 : ordinaryOf(item, share, sums, free - forExits, window);
+    const ordinary = learning ? 0 : ordinaryOf(item, share, sums, free - forExits, window);
     window.rows.set(id, { held: has + forExits + ordinary, settled });
     forgetOld(scope, number);
     return {

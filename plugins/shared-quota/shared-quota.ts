@@ -115,7 +115,6 @@ export class SharedQuota implements Division {
     if (this.#isMute) return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
     // It may be asked of an instant to come, so `at` does not tell how long the store has been silent.
     if (this.#state === "starting" && this.#options.clock.now() - this.#startedAt >= waits.patienceMs) this.#goAlone();
-    if (this.halt.reason !== undefined && rank === "ordinary") return 0;
     const held = this.#scopes.get(window);
     if (held?.isApart === true) return held.mostApart(index, rank, at);
     const most = this.#alone.isAlone ? undefined : held?.most(index, rank, at, at - (this.#askedAt ?? at));

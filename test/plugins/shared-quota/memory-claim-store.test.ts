@@ -195,12 +195,12 @@ describe("Claim store in memory", () => {
     expect(await granted("a", { has: 500, used: 900 })).toMatchObject({ ordinary: 100, foreign: 0 });
   });
 
-  it("grants nothing but exits while the group is halted", async () => {
+  it("tells of a halt with each grant, and grants what reads need meanwhile", async () => {
     const { store, claim } = group();
     await store.halt("too much lost");
     expect(await claim("a", { exits: 15 })).toMatchObject({
       halt: "too much lost",
-      grants: [{ ordinary: 0, exits: 15 }],
+      grants: [{ ordinary: 100, exits: 15 }],
     });
     await store.halt(undefined);
     expect(await claim("a", { has: 15 })).toMatchObject({ halt: "", grants: [{ ordinary: 100 }] });

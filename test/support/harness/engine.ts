@@ -70,6 +70,7 @@ export interface World {
   second$?: Observable<readonly WantedOrder[]>;
   /** Rows in which the service differs, on both sides. */
   readonly profile: ProfileOverrides;
+  plugins?: Config["plugins"];
   journal: Partial<JournalConfig>;
   orders: NonNullable<Config["orders"]>;
   instance: number;
@@ -240,6 +241,7 @@ export const lifeOf = (world: World) => {
       journal: { dir: "journal", ...world.journal },
       orders: world.orders,
       profile: world.profile,
+      plugins: world.plugins ?? [],
     },
     { openDisk: async () => disk },
   );
