@@ -27,7 +27,7 @@ export interface OptionRules {
 }
 
 /** Bounds of a seed that is a number. */
-export const seedBounds: Whole = { least: 0, most: Number.MAX_SAFE_INTEGER };
+export const seedBounds = { least: 0, most: Number.MAX_SAFE_INTEGER } as const satisfies Whole;
 
 /** What to write instead. */
 export const wholeRemedy = ({ least, most, what = "a whole number" }: Whole): string =>
