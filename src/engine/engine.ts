@@ -39,7 +39,7 @@ import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
 import { EngineLifecycle, LateCode, names, RealTimeParts, StartSteps } from "./engine-lifecycle.ts";
-import { positionsOf } from "./position-streams.ts";
+import { positionsOf, priceChangesOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { steeringOf } from "./steering.ts";
 import { type Decide, type Switches, switchesOf } from "./trading-state.ts";
@@ -136,7 +136,10 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
   watchOthers(parts, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
-  const streams = new Map(accounts.all.map((account) => [account, streamsOf(account, clock, quota$, stopped$)]));
+  const priceChanges = priceChangesOf(service);
+  const streams = new Map(
+    accounts.all.map((account) => [account, streamsOf(account, clock, quota$, priceChanges, stopped$)]),
+  );
   const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
@@ -214,7 +217,7 @@ const contextOf = (
     estimate: estimator(parts, user),
     plot: () => undefined,
     orders: createOrders(orderManager, name, clock),
-    ...positionsOf(orderManager.positions, name, clock, stopped$),
+    ...positionsOf(orderManager.positions, name, clock, priceChangesOf(parts.service), stopped$),
     random: random.fork(`strategy ${name}`),
   };
 };

@@ -1,28 +1,47 @@
 /**
  * Streams of strategies' positions and profit.
  *
- * Invariants: a subscriber receives the current state, then one value after each fill; profit is updated from the market once a second
- * while a position is held and the stream has subscribers; nothing is read from the service.
+ * Invariants: a subscriber receives the current state, then one value after each fill; profit follows the prices of what is held, at
+ * most once a second, and costs nothing while no price changes; nothing is read from the service.
  * Not here: the positions themselves (orders/positions.ts).
  */
-import { Observable, takeUntil } from "rxjs";
-import { type Clock, every } from "../clock/clock.ts";
+import { EMPTY, merge, Observable, Subscription, takeUntil } from "rxjs";
+import type { OpenService } from "../client/service-port.ts";
+import type { Clock, Timer } from "../clock/clock.ts";
 import { equal } from "../decimal.ts";
 import type { StrategyContext } from "../host/context.ts";
+import { printsOf } from "../market/last-quotes.ts";
 import type { Position, Positions } from "../orders/positions.ts";
 
-const lookMs = 1_000;
+/** Least time between two values that a price changed. */
+const everyMs = 1_000;
+
+/** A value whenever the price of an instrument may have changed; nothing for one that the market does not know. */
+export type PriceChanges = (instId: string) => Observable<unknown>;
+
+/** Price changes of a service's market. Tickers of a real service carry every price; a recording may have trades or bars alone. */
+export const priceChangesOf =
+  ({ market, watchful = false }: Pick<OpenService, "market" | "watchful">): PriceChanges =>
+  (instId) => {
+    try {
+      const quotes$ = market.quotes(instId);
+      return watchful ? quotes$ : merge(quotes$, printsOf(market, instId));
+    } catch {
+      return EMPTY;
+    }
+  };
 
 /** Positions of one strategy, for that strategy. */
 export const positionsOf = (
   positions: Positions,
   strategy: string,
   clock: Clock,
+  priceChanges: PriceChanges,
   stopped$: Observable<void>,
 ): Pick<StrategyContext<never>, "position" | "position$" | "equity$"> => ({
   position: (instId) => positions.of(strategy, instId),
   position$: positionStream(positions, strategy).pipe(takeUntil(stopped$)),
-  equity$: equityStream(clock, positions, strategy).pipe(takeUntil(stopped$)),
+  equity$: equityStream(clock, positions, priceChanges, strategy).pipe(takeUntil(stopped$)),
 });
 
 const positionStream = (positions: Positions, strategy: string): Observable<ReadonlyMap<string, Position>> =>
@@ -37,25 +56,57 @@ const positionStream = (positions: Positions, strategy: string): Observable<Read
 
 type Profit = ReadonlyMap<string, string>;
 
-/** Of all strategies when none is named. */
-export const equityStream = (clock: Clock, positions: Positions, strategy?: string): Observable<Profit> =>
+/** Profit of one strategy, or of all strategies when none is named. */
+export const equityStream = (
+  clock: Clock,
+  positions: Positions,
+  priceChanges: PriceChanges,
+  strategy?: string,
+): Observable<Profit> =>
   new Observable((subscriber) => {
+    const watched = new Map<string, Subscription>();
     let last = positions.equity(strategy);
+    let lookedAt = clock.now() - everyMs;
+    let timer: Timer | undefined;
     const emit = (): void => {
       last = positions.equity(strategy);
       subscriber.next(last);
     };
+    const look = (): void => {
+      timer = undefined;
+      lookedAt = clock.now();
+      if (!isSame(positions.equity(strategy), last)) emit();
+    };
+    const lookSoon = (): void => {
+      timer ??= clock.setTimer(Math.max(clock.now(), lookedAt + everyMs), look);
+    };
+    const watchHeld = (): void => {
+      const held = positions.heldInstruments(strategy);
+      for (const [instId, watching] of watched) {
+        if (held.has(instId)) continue;
+        watching.unsubscribe();
+        watched.delete(instId);
+      }
+      for (const instId of held) {
+        if (watched.has(instId)) continue;
+        const watching = new Subscription();
+        watched.set(instId, watching);
+        watching.add(priceChanges(instId).subscribe(lookSoon));
+      }
+    };
     subscriber.add(
       positions.listen((changed) => {
-        if (strategy === undefined || changed === strategy) emit();
+        if (strategy !== undefined && changed !== strategy) return;
+        watchHeld();
+        emit();
       }),
     );
+    subscriber.add(() => {
+      timer?.cancel();
+      for (const watching of watched.values()) watching.unsubscribe();
+    });
+    watchHeld();
     subscriber.next(last);
-    subscriber.add(
-      every(clock, lookMs).subscribe(() => {
-        if (positions.isHeld(strategy) && !isSame(positions.equity(strategy), last)) emit();
-      }),
-    );
   });
 
 const isSame = (a: Profit, b: Profit): boolean =>

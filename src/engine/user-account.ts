@@ -27,7 +27,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./initial-sync.ts";
 import type { FoundIntent } from "./journal-port.ts";
-import { equityStream } from "./position-streams.ts";
+import { equityStream, type PriceChanges } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
 /** In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted rarely. */
@@ -204,6 +204,7 @@ export const streamsOf = (
   { resources, orderManager }: UserAccount,
   clock: Clock,
   quota$: StreamsOfState["quota$"],
+  priceChanges: PriceChanges,
   stopped$: Observable<void>,
 ): StreamsOfState => {
   const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
@@ -213,7 +214,7 @@ export const streamsOf = (
     history$: until(resources.history.value$),
     balances$: until(resources.balances.value$),
     positions$: until(resources.positions.value$),
-    equity$: until(equityStream(clock, orderManager.positions)),
+    equity$: until(equityStream(clock, orderManager.positions, priceChanges)),
     quota$: until(quota$),
   };
 };

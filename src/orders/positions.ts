@@ -127,10 +127,12 @@ export class Positions {
     return sums;
   }
 
-  isHeld(strategy?: string): boolean {
+  /** Instruments of which a strategy, or any where none is named, holds something. */
+  heldInstruments(strategy?: string): ReadonlySet<string> {
     const all =
       strategy === undefined ? [...this.#books.values()] : [this.#books.get(strategy) ?? new Map<string, Book>()];
-    return all.some((books) => [...books.values()].some(({ holding }) => !isZero(holding.qty)));
+    const books = all.flatMap((byInstrument) => [...byInstrument]);
+    return new Set(books.filter(([, { holding }]) => !isZero(holding.qty)).map(([instId]) => instId));
   }
 
   /** As the journal keeps it; undefined where a strategy has not traded it. */
