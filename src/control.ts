@@ -49,5 +49,5 @@ export {
 } from "./engine/control/control-source.ts";
 export { EngineSource, type SteeredRun } from "./engine/control/engine-source.ts";
 export { EngineView, type WatchedAccount, type WatchedRun } from "./engine/control/engine-view.ts";
-export { type ControlOptions, controlOptions } from "./engine/control/server/control-options.ts";
+export type { ControlOptions } from "./engine/control/server/control-options.ts";
 export { type ControlPlace, openControlRoom, takePlace } from "./engine/control/server/control-room.ts";

@@ -1,12 +1,59 @@
 /**
  * Control port of the engine: a page in the browser and an API that watch and steer it. The link is printed when it listens, with a token
  * that is new at each start. What it may be asked and who may ask: docs/guides/control.md.
+ *
+ * Invariants: a config loads none of the port's code; an engine in real time loads it before anything is opened.
+ * Not here: the port, its page and its API (`sluice/plugins/control-room`).
+ *
+ * @module sluice/plugins/dashboard
  */
 import { definePlugin } from "sluice";
-import { controlOptions, openControlRoom } from "sluice/control";
+
+const path = { type: "string", minLength: 1 } as const;
+
+const loadPort = () => import("sluice/control");
 
 export default definePlugin({
   name: "dashboard",
-  options: controlOptions,
-  setup: (context) => openControlRoom(context),
+  options: {
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      /** Port to listen on; 0 takes a free one. */
+      port: { type: "integer", minimum: 0, maximum: 65535, default: 0 },
+      /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
+      host: { type: "string", default: "127.0.0.1" },
+      /** Files of the certificate and its key, PEM. */
+      tls: {
+        type: "object",
+        additionalProperties: false,
+        required: ["cert", "key"],
+        properties: { cert: path, key: path },
+      },
+      /** Names under which browsers reach it, besides localhost. */
+      names: {
+        type: "array",
+        maxItems: 20,
+        items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
+        default: [],
+      },
+      /** A proxy in front of it ends TLS and is reached under `names`. */
+      behindProxy: { type: "boolean", default: false },
+      /** Nobody may act: there is a reading token only. */
+      readOnly: { type: "boolean", default: false },
+      /** A file with tokens of your own: the acting one, and on a second line the reading one. */
+      tokenFile: path,
+      /** Name of the engine, where several are shown at one port. */
+      name: { type: "string", minLength: 1, maxLength: 60, pattern: "^[^\\u0000-\\u001f\\u007f/]*$" },
+      /** Read balances and positions of the account while it runs; own fills are always shown. */
+      account: { type: "boolean", default: true },
+    },
+  },
+  extend: ({ service }) => (service.realTime ? { load: async () => void (await loadPort()) } : undefined),
+  setup: (context) => {
+    if (context.health().eventLoop !== undefined)
+      return loadPort().then(({ openControlRoom }) => openControlRoom(context));
+    context.print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
+    return undefined;
+  },
 });

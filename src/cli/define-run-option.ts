@@ -23,8 +23,13 @@ export interface RunSurroundings {
 /** An option of `sluice run`: the default export of the module that a manifest names. Made by `defineRunOption`. */
 export interface RunOption {
   readonly kind: "run-option";
-  /** Returns the config as it is run, such as with a plugin more. Throws USAGE where the option does not fit. */
-  readonly configure: (config: object, value: unknown) => object;
+  /**
+   * Returns the config as it is run, such as with a plugin more. Throws USAGE where the option does not fit.
+   *
+   * @param value - value of the option: text, or true where none was given
+   * @param given - values of all options of the command line, by name
+   */
+  readonly configure: (config: object, value: unknown, given: Readonly<Record<string, unknown>>) => object;
   /** Starts work that runs in addition to each engine, such as a second process. Unsubscribed when the engine has stopped. */
   readonly beside?: (engine: Pick<Engine, "events$">, run: RunSurroundings) => Subscription;
 }

@@ -55,6 +55,10 @@ export interface RunOptionEntry {
   /** As commander takes it: `--watchdog`, `--ui [port]`. */
   readonly flags: string;
   readonly description: string;
+  /** Regular expression of its value. */
+  readonly pattern?: string;
+  /** What to write where the value does not fit: "Write a port." */
+  readonly hint?: string;
 }
 
 /** An option of `sluice backtest`, `run` and `report` that writes a report to a file, in a manifest. */
@@ -237,7 +241,8 @@ const checked = ({ place, manifest }: Source): Manifest => {
     if (!isObject(rows)) throw invalid(place, `${section}: is not an object`);
     for (const [name, entry] of Object.entries(rows)) {
       if (!isObject(entry)) throw invalid(place, `${section}.${name}: is not an object`);
-      for (const key of keys)
+      const hinted = section === "runOptions" && entry["pattern"] !== undefined ? ["pattern", "hint"] : [];
+      for (const key of [...keys, ...hinted])
         if (typeof entry[key] !== "string") throw invalid(place, `${section}.${name}.${key}: write a text`);
       const { examples } = entry;
       if (section === "commands" && (!Array.isArray(examples) || examples.some((text) => typeof text !== "string")))

@@ -5,7 +5,7 @@
  * Not here: rows of manifests (plugin-manifest.ts), what a file holds (the plugin's module).
  */
 import { writeFileSync } from "node:fs";
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { SluiceError } from "../errors.ts";
 import type { RunDetails } from "../report/details.ts";
 import type { RunReport } from "../report/report.ts";
@@ -82,8 +82,15 @@ export const addPluginOption = (
   );
   if (taken !== undefined)
     throw invalid(entry, `${row}.flags: sluice ${command.name()} has the option ${taken.flags} already.`);
+  if ("pattern" in entry) option.argParser((text) => checkedValue(text, entry));
   command.addOption(option);
   return option;
+};
+
+/** Refused while the command line is read: a value may be the argument that is then missing. */
+const checkedValue = (text: string, { pattern = "", hint = "" }: RunOptionEntry): string => {
+  if (new RegExp(pattern, "u").test(text)) return text;
+  throw new InvalidArgumentError(hint);
 };
 
 const invalid = ({ place }: { readonly place: string }, message: string): SluiceError =>

@@ -19,7 +19,6 @@ import { SluiceError } from "../errors.ts";
 import { profileIn } from "../host/config.ts";
 import { failureText } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
-import { type DashboardFlags, portOf, withDashboard } from "./dashboard-plugin.ts";
 import type { RunOption } from "./define-run-option.ts";
 import { endings, runToEnd } from "./engine-run.ts";
 import { failWith, haltAdvice, isSteered, remedyOf } from "./halts.ts";
@@ -49,7 +48,7 @@ export interface RunParts {
   readonly [part: string]: unknown;
 }
 
-interface Flags extends DashboardFlags {
+interface Flags {
   readonly seconds?: number;
   readonly mainnet?: true;
   readonly iTestedThis?: true;
@@ -72,12 +71,6 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     )
     .argument("<config>", "config file, such as config/paper.ts")
     .option("--seconds <n>", "stop after this many seconds", secondsOf)
-    .option(
-      "--ui [port]",
-      "open a page that watches and steers it, at a free port of this machine or the one given",
-      portOf,
-    )
-    .option("--ui-read-only", "the page watches only: nobody may act")
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
     .option(
       "--i-tested-this",
@@ -153,10 +146,13 @@ interface Called {
 const run = async ({ path, flags, io, parts, options, exported }: Called): Promise<void> => {
   const { clock = createSystemClock() } = parts;
   const loaded = withDecisions(await loadConfigFile(path, { command: "run", clock }), flags);
-  const named = await withDashboard(withWord(loaded as object, flags), flags);
+  const named = withWord(loaded as object, flags);
   const { service } = named as { readonly service?: unknown };
   if (flags.mainnet === undefined) checkEnvironment(service, "testnet", mainnetMessage);
-  const config = options.reduce<object>((before, { option, value }) => option.configure(before, value), named);
+  const config = options.reduce<object>(
+    (before, { option, value }) => option.configure(before, value, { ...flags }),
+    named,
+  );
   const screen = screenOf(io, flags.json === true);
   for (const line of forgetful(config)) screen.note(line);
   const stopping = listenForStop(io);

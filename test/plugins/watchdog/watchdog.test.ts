@@ -338,7 +338,9 @@ describe("The options of the watchdog", () => {
     const { default: option } = await import("../../../plugins/watchdog/run-option.ts");
     const service = { kind: "live", baseUrl: "https://x", environment: "testnet" };
     const plugins = [null, false, [[watchdog({ beatMs: 500 })]]];
-    const { plugins: run } = option.configure({ service, plugins }, true) as { readonly plugins: readonly Plugin[] };
+    const { plugins: run } = option.configure({ service, plugins }, true, {}) as {
+      readonly plugins: readonly Plugin[];
+    };
     expect(run.map(({ name, options }) => [name, options])).toEqual([
       ["watchdog", { beatMs: 500, silenceMs: 15_000, scope: "instance", startWithinMs: 60_000 }],
     ]);

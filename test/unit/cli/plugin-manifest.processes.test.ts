@@ -216,6 +216,11 @@ describe("A manifest that is wrong", () => {
     ["no module", { commands: { greet: { ...greet, module: undefined } } }, "commands.greet.module: write a text"],
     ["work without a module", { work: { mine: {} } }, "work.mine.module: write a text"],
     ["an exporter without flags", { exporters: { a: { module: "./a.js" } } }, "exporters.a.flags: write a text"],
+    [
+      "a pattern without a hint",
+      { runOptions: { a: { module: "./a.js", flags: "--a [n]", description: "a", pattern: "^1$" } } },
+      "runOptions.a.hint: write a text",
+    ],
     ["runs without a file", { playableRuns: { mine: { module: "./a.js" } } }, "playableRuns.mine.file: write a text"],
     [
       "examples as a text",

@@ -5,52 +5,32 @@
  * ends it, and with tokens of the user's own.
  */
 import { readFileSync } from "node:fs";
-import type { FromSchema } from "json-schema-to-ts";
 import { messageOf, SluiceError } from "../../../errors.ts";
 import { newTokens, type PortTokens, tokensIn } from "../port-file.ts";
 import { tokenHash } from "./request-guard.ts";
 import type { PortFacts } from "./thread-messages.ts";
 
-const path = { type: "string", minLength: 1 } as const;
-
-/** Options of the plugin `dashboard`, as a JSON Schema. */
-export const controlOptions = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    /** Port to listen on; 0 takes a free one. */
-    port: { type: "integer", minimum: 0, maximum: 65535, default: 0 },
-    /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
-    host: { type: "string", default: "127.0.0.1" },
-    /** Files of the certificate and its key, PEM. */
-    tls: {
-      type: "object",
-      additionalProperties: false,
-      required: ["cert", "key"],
-      properties: { cert: path, key: path },
-    },
-    /** Names under which browsers reach it, besides localhost. */
-    names: {
-      type: "array",
-      maxItems: 20,
-      items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
-      default: [],
-    },
-    /** A proxy in front of it ends TLS and is reached under `names`. */
-    behindProxy: { type: "boolean", default: false },
-    /** Nobody may act: there is a reading token only. */
-    readOnly: { type: "boolean", default: false },
-    /** A file with tokens of your own: the acting one, and on a second line the reading one. */
-    tokenFile: path,
-    /** Name of the engine, where several are shown at one port. */
-    name: { type: "string", minLength: 1, maxLength: 60, pattern: "^[^\\u0000-\\u001f\\u007f/]*$" },
-    /** Read balances and positions of the account while it runs; own fills are always shown. */
-    account: { type: "boolean", default: true },
-  },
-} as const;
-
-/** Options of the control port. */
-export type ControlOptions = FromSchema<typeof controlOptions>;
+/** Options of the control port. The plugin `dashboard` has their defaults. */
+export interface ControlOptions {
+  /** Port to listen on; 0 takes a free one. */
+  readonly port: number;
+  /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
+  readonly host: string;
+  /** Files of the certificate and its key, PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Names under which browsers reach it, besides localhost. */
+  readonly names: readonly string[];
+  /** A proxy in front of it ends TLS and is reached under `names`. */
+  readonly behindProxy: boolean;
+  /** Nobody may act: there is a reading token only. */
+  readonly readOnly: boolean;
+  /** A file with tokens of your own: the acting one, and on a second line the reading one. */
+  readonly tokenFile?: string;
+  /** Name of the engine, where several are shown at one port. */
+  readonly name?: string;
+  /** Read balances and positions of the account while it runs; own fills are always shown. */
+  readonly account: boolean;
+}
 
 const thisMachine: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 

@@ -167,11 +167,6 @@ const recordRoom = (room: Room): void => {
 export const openControlRoom = (context: PluginContext<ControlOptions>): (() => Promise<void>) => {
   const { options, print, every } = context;
   const { instance, environment, baseUrl } = context.about;
-  const health = context.health();
-  if (health.eventLoop === undefined) {
-    print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
-    return async () => undefined;
-  }
   const facts: EngineRow = {
     name: options.name ?? instance,
     kind: environment === "" ? "paper" : "live",
