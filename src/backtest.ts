@@ -47,7 +47,6 @@ export type { Coverage } from "./report/coverage.ts";
 export type { FillDetail, OrderLife, PositionLine, RunDetails, StrategyLine } from "./report/details.ts";
 export type { DrawdownPeriod } from "./report/drawdowns.ts";
 export type { Drawdown, EquityPoint } from "./report/equity.ts";
-export { tearsheet } from "./report/html/tearsheet.ts";
 export type { PlotLine } from "./report/plot-recorder.ts";
 export type { CorrelationMatrix, Correlations, ExposurePoint, ExposureReport } from "./report/portfolio.ts";
 export type { PriceLine } from "./report/price-lines.ts";

@@ -61,12 +61,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "orders/state",
     "host",
   ],
-  "report/html": ["contract", "report"],
   report: ["clock", "contract", "journal", "market", "market/tape", "venue", "orders"],
-  "engine/control": ["contract", "journal", "market", "orders", "orders/state", "host"],
-  "engine/control/page": ["engine/control", "report/html"],
-  "engine/control/relay": ["clock", "journal", "engine/control"],
-  "engine/control/server": ["clock", "host", "engine/control", "engine/control/page"],
   backtest: [
     "clock",
     "contract",
@@ -101,12 +96,17 @@ const free = ["errors", "decimal", "decimal-units", "random", "optional-package"
 
 const computed = "a calculation, compared with figures made by other means";
 const reference = "the reference of configuration is made from it";
+const named = "the types of definitions are made of it";
 /** Exports that only tests or the documentation take, and why they are offered all the same. */
 const offeredToTests: Readonly<Record<string, string>> = {
   "src/backtest/backtest-service.ts backtestSchema": reference,
   "src/backtest/backtest-service.ts feesSchema": reference,
   "src/backtest/backtest-service.ts paperSchema": reference,
   "src/client/live/live-service.ts liveSchema": reference,
+  "src/host/define.ts GivenOptions": named,
+  "src/host/define.ts Naming": named,
+  "src/host/define.ts StrategyNaming": named,
+  "src/host/define.ts isolationDefaults": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
   "src/host/starter.ts starterFrom": "the layout of a package is tried in a folder of its own",
@@ -129,7 +129,7 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
     /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\bperformance\.now\(/,
     "use the Clock",
-    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "src/engine/control/page/client/browser-clock.js"],
+    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "plugins/control-room/client/browser-clock.js"],
   ],
   [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/virtual-globals.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],

@@ -79,7 +79,6 @@ const sidebar = [
       ["sluice/testing", "sluice/testing"],
       ["sluice/dialect", "sluice/dialect/"],
       ["sluice/extension", "sluice/extension/"],
-      ["sluice/control", "sluice/control"],
     ],
     true,
   ),

@@ -11,49 +11,61 @@ import { definePlugin } from "sluice";
 
 const path = { type: "string", minLength: 1 } as const;
 
-const loadPort = () => import("sluice/control");
-
-export default definePlugin({
-  name: "dashboard",
-  options: {
-    type: "object",
-    additionalProperties: false,
-    properties: {
-      /** Port to listen on; 0 takes a free one. */
-      port: { type: "integer", minimum: 0, maximum: 65535, default: 0 },
-      /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
-      host: { type: "string", default: "127.0.0.1" },
-      /** Files of the certificate and its key, PEM. */
-      tls: {
-        type: "object",
-        additionalProperties: false,
-        required: ["cert", "key"],
-        properties: { cert: path, key: path },
+/** A definition for each use of the plugin, which holds the port's code once an engine has loaded it. */
+const defined = () => {
+  let port: typeof import("sluice/plugins/control-room") | undefined;
+  return definePlugin({
+    name: "dashboard",
+    options: {
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        /** Port to listen on; 0 takes a free one. */
+        port: { type: "integer", minimum: 0, maximum: 65535, default: 0 },
+        /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
+        host: { type: "string", default: "127.0.0.1" },
+        /** Files of the certificate and its key, PEM. */
+        tls: {
+          type: "object",
+          additionalProperties: false,
+          required: ["cert", "key"],
+          properties: { cert: path, key: path },
+        },
+        /** Names under which browsers reach it, besides localhost. */
+        names: {
+          type: "array",
+          maxItems: 20,
+          items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
+          default: [],
+        },
+        /** A proxy in front of it ends TLS and is reached under `names`. */
+        behindProxy: { type: "boolean", default: false },
+        /** Nobody may act: there is a reading token only. */
+        readOnly: { type: "boolean", default: false },
+        /** A file with tokens of your own: the acting one, and on a second line the reading one. */
+        tokenFile: path,
+        /** Name of the engine, where several are shown at one port. */
+        name: { type: "string", minLength: 1, maxLength: 60, pattern: "^[^\\u0000-\\u001f\\u007f/]*$" },
+        /** Read balances and positions of the account while it runs; own fills are always shown. */
+        account: { type: "boolean", default: true },
       },
-      /** Names under which browsers reach it, besides localhost. */
-      names: {
-        type: "array",
-        maxItems: 20,
-        items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
-        default: [],
-      },
-      /** A proxy in front of it ends TLS and is reached under `names`. */
-      behindProxy: { type: "boolean", default: false },
-      /** Nobody may act: there is a reading token only. */
-      readOnly: { type: "boolean", default: false },
-      /** A file with tokens of your own: the acting one, and on a second line the reading one. */
-      tokenFile: path,
-      /** Name of the engine, where several are shown at one port. */
-      name: { type: "string", minLength: 1, maxLength: 60, pattern: "^[^\\u0000-\\u001f\\u007f/]*$" },
-      /** Read balances and positions of the account while it runs; own fills are always shown. */
-      account: { type: "boolean", default: true },
     },
-  },
-  extend: ({ service }) => (service.realTime ? { load: async () => void (await loadPort()) } : undefined),
-  setup: (context) => {
-    if (context.health().eventLoop !== undefined)
-      return loadPort().then(({ openControlRoom }) => openControlRoom(context));
-    context.print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
-    return undefined;
-  },
-});
+    extend: ({ service }) =>
+      service.realTime
+        ? {
+            load: async () => {
+              port = await import("sluice/plugins/control-room");
+            },
+          }
+        : undefined,
+    // At once: what happens from now on is shown.
+    setup: (context) => {
+      if (port !== undefined) return port.openControlRoom(context);
+      context.print("dashboard: time is virtual here, so there is nothing to watch; it opens where time is real");
+      return undefined;
+    },
+  });
+};
+
+/** Makes the plugin. */
+export default (...given: Parameters<ReturnType<typeof defined>>) => defined()(...given);

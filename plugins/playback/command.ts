@@ -4,7 +4,7 @@
  *
  * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the link that is
  * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
- * Not here: what is played (timeline.ts), the port (sluice/control).
+ * Not here: what is played (timeline.ts), the port (sluice/plugins/control-room).
  */
 
 import { existsSync, statSync } from "node:fs";
@@ -12,7 +12,6 @@ import { basename, extname, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { Subject } from "rxjs";
 import { SluiceError } from "sluice";
-import type { SourceKind } from "sluice/control";
 import {
   type CliIo,
   checkConfig,
@@ -30,6 +29,7 @@ import {
   wholeFrom,
   wholeIn,
 } from "sluice/extension";
+import type { SourceKind } from "sluice/plugins/control-room";
 import { playScenario, simulateBounds, simulateDefaults } from "sluice/plugins/simulate";
 import type { PlayableRun, PlayableRuns } from "./playable-run.ts";
 import type { Timeline } from "./timeline.ts";
@@ -83,7 +83,7 @@ const show = async (path: string, flags: Flags, io: CliIo): Promise<void> => {
   const timeline = await timelineOf(path, flags, io);
   const [{ PlaybackSource }, { takePlace }] = await Promise.all([
     import("./playback-source.ts"),
-    import("sluice/control"),
+    import("sluice/plugins/control-room"),
   ]);
   const clock = createSystemClock();
   const source = new PlaybackSource(timeline, clock);

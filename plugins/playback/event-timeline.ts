@@ -9,9 +9,7 @@
  */
 import { Subject } from "rxjs";
 import { add, compare, type Event, isPositive, type Position, type QuotaState, sub } from "sluice";
-import { type BookRow, type ControlUpdate, type EngineRow, EngineView, type Unrecorded } from "sluice/control";
 import { layers } from "sluice/dialect";
-import type { StrategyView } from "sluice/extension";
 import {
   addToHolding,
   averagePxOf,
@@ -19,8 +17,16 @@ import {
   type EventOf,
   type Holding,
   readInstId,
+  type StrategyView,
   unrealisedOf,
 } from "sluice/extension";
+import {
+  type BookRow,
+  type ControlUpdate,
+  type EngineRow,
+  EngineView,
+  type Unrecorded,
+} from "sluice/plugins/control-room";
 import { PriceRows, type RecordedPrice } from "./price-rows.ts";
 import type { RecordedQuota } from "./recorded-quota.ts";
 import { Timeline, updatesMax } from "./timeline.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Event } from "sluice";
-import type { BookRow } from "sluice/control";
+import type { BookRow } from "sluice/plugins/control-room";
 import type { RecordedPrice } from "./price-rows.ts";
 import type { QuotaFacts, QuotaStep } from "./recorded-quota.ts";
 

@@ -7,6 +7,7 @@
  */
 import { type Observable, Subject } from "rxjs";
 import type { Event } from "sluice";
+import type { Clock, Timer } from "sluice/extension";
 import type {
   ControlAction,
   ControlChange,
@@ -15,8 +16,7 @@ import type {
   ControlUpdate,
   EngineRow,
   PlaybackState,
-} from "sluice/control";
-import type { Clock, Timer } from "sluice/extension";
+} from "sluice/plugins/control-room";
 import type { Timeline } from "./timeline.ts";
 
 const stepMs = 100;

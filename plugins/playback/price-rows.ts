@@ -5,7 +5,13 @@
  * it stands.
  */
 import { add, compare, div } from "sluice";
-import { type BookRow, type CandleRow, type ControlChange, candleKey, type MarketRow } from "sluice/control";
+import {
+  type BookRow,
+  type CandleRow,
+  type ControlChange,
+  candleKey,
+  type MarketRow,
+} from "sluice/plugins/control-room";
 
 /** One recorded price: a quote has both sides, a trade has `last`. */
 export interface RecordedPrice {

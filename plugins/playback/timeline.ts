@@ -7,7 +7,7 @@
  */
 
 import type { Event } from "sluice";
-import { type ControlChange, type ControlUpdate, mergeUpdates, type SectionName } from "sluice/control";
+import { type ControlChange, type ControlUpdate, mergeUpdates, type SectionName } from "sluice/plugins/control-room";
 
 export const updatesMax = 20_000;
 const keyframeEvery = 250;

@@ -3,24 +3,14 @@
  *
  * Invariants: only addresses of the command line, of its file of links and of the port files of this user are asked; tokens of engines stay
  * in this process, and the browser has one of the page's own; stopping the page stops no engine.
- * Not here: recorded runs (command.ts), what passes between the ports (`sluice/extension`).
+ * Not here: recorded runs (command.ts), what passes between the ports (`sluice/plugins/control-room`).
  */
 
 import { readFileSync, statSync } from "node:fs";
 import { Subject } from "rxjs";
 import { SluiceError } from "sluice";
-import {
-  type CliIo,
-  createSystemClock,
-  EngineRelay,
-  every,
-  jsonText,
-  messageOf,
-  type PortLink,
-  printable,
-  readLink,
-  runningPorts,
-} from "sluice/extension";
+import { type CliIo, createSystemClock, every, jsonText, messageOf, printable } from "sluice/extension";
+import { EngineRelay, type PortLink, readLink, runningPorts, takePlace } from "sluice/plugins/control-room";
 
 interface Flags {
   readonly port: number;
@@ -33,7 +23,6 @@ const findMs = 2_000;
 export const isLink = (word: string): boolean => /^https?:/i.test(word);
 
 export const showEngines = async (words: readonly string[], flags: Flags, io: CliIo): Promise<void> => {
-  const { takePlace } = await import("sluice/control");
   const given = [...words, ...(flags.links === undefined ? [] : linksIn(flags.links))].map(readLink);
   const isFinding = given.length === 0;
   const clock = createSystemClock();

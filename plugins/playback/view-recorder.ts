@@ -8,7 +8,7 @@
  */
 
 import { definePlugin, type Plugin } from "sluice";
-import { type ControlUpdate, type EngineRow, EngineView } from "sluice/control";
+import { type ControlUpdate, type EngineRow, EngineView } from "sluice/plugins/control-room";
 import { PriceRows } from "./price-rows.ts";
 import { Timeline, updatesMax } from "./timeline.ts";
 

@@ -1,5 +1,5 @@
 /** `--html <file>` of `sluice backtest`, `run` and `report`: the report as a page for a browser. */
-import { tearsheet } from "sluice/backtest";
 import { defineReportExporter } from "sluice/extension";
+import { tearsheet } from "./tearsheet.ts";
 
 export default defineReportExporter({ contents: tearsheet });

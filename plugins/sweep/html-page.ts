@@ -6,22 +6,10 @@
  * foreign text is escaped; where more options vary than a heat map has edges, a cell is the median over them and the
  * page says so.
  * Not here: the scores (sweep-report.ts), their reading in words (summary.ts), pictures (page-plots.ts), markup and
- * style (report/).
+ * style (`sluice/plugins/ui-kit`).
  */
-import {
-  amount,
-  counted,
-  duration,
-  grouped,
-  html,
-  type Markup,
-  nothing,
-  raw,
-  signed,
-  signedCell,
-  style,
-  tableOf,
-} from "sluice/extension";
+import { amount, counted, duration, grouped, signed } from "sluice/extension";
+import { html, type Markup, nothing, raw, signedCell, style, tableOf } from "sluice/plugins/ui-kit";
 import { type Dot, frontPlot, heatMap, numberOf, optionPlots, plotStyle } from "./page-plots.ts";
 import { chanceIn, pnlAnHour, scoreIn, unitOf } from "./part-scores.ts";
 import { type Figures, scoreOf } from "./scores.ts";

@@ -111,7 +111,7 @@ const runWithPage = async (config: unknown, options: RunOptions, file: string): 
     details = seen;
   });
   const report = await runBacktest(detailed, options);
-  const { tearsheet } = await import("sluice/backtest");
+  const { tearsheet } = await import("sluice/plugins/report-html");
   if (details !== undefined) writeFileSync(file, tearsheet(report, details));
   return report;
 };

@@ -4,10 +4,11 @@
  *
  * Invariants: what a colour says a number, a shape or a place says as well; axes have numbers; where an option has more
  * values than a picture has room for, neighbours share a cell, which is named by its ends.
- * Not here: words and tables (html-page.ts), markup and style (report/html/).
+ * Not here: words and tables (html-page.ts), markup and style (`sluice/plugins/ui-kit`).
  */
 import { approximate } from "sluice";
-import { html, type Markup, nothing, raw, valueTicks } from "sluice/extension";
+import { valueTicks } from "sluice/extension";
+import { html, type Markup, nothing, raw } from "sluice/plugins/ui-kit";
 import { type Score, scores } from "./scores.ts";
 import { spelled } from "./space.ts";
 

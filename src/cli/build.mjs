@@ -28,15 +28,10 @@ rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true })
 for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
 }
-// What plugins add to the command line is read before their code.
+// What plugins add to the command line is read before their code; the clients of pages are written as browsers run them.
 for (const plugin of readdirSync(`${root}plugins`)) {
-  const manifest = `plugins/${plugin}/manifest.json`;
-  if (existsSync(`${root}${manifest}`)) cpSync(`${root}${manifest}`, `${root}dist/${manifest}`);
-}
-// The clients of pages are written as browsers run them.
-for (const client of ["report/html/client", "engine/control/page/client"]) {
-  cpSync(`${root}src/${client}`, `${root}dist/${client}`, {
-    recursive: true,
-    filter: (path) => !path.endsWith(".json"),
-  });
+  for (const part of ["manifest.json", "client"].map((name) => `plugins/${plugin}/${name}`)) {
+    const filter = (path) => !path.endsWith("tsconfig.json");
+    if (existsSync(`${root}${part}`)) cpSync(`${root}${part}`, `${root}dist/${part}`, { recursive: true, filter });
+  }
 }

@@ -38,12 +38,6 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "cancel everything and close all positions",
     examples: ["close config/testnet.ts"],
   },
-  ctl: {
-    group: trading,
-    usage: "[options]",
-    summary: "monitor and control a running engine",
-    examples: ["ctl status", "ctl halt --reason lunch", "ctl cancel --strategy ladder"],
-  },
   generate: {
     group: data,
     usage: "[options]",

@@ -68,7 +68,6 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["run", async () => (await import("./run.ts")).addRunCommand],
   ["health", async () => (await import("./health.ts")).addHealthCommand],
   ["close", async () => (await import("./close.ts")).addCloseCommand],
-  ["ctl", async () => (await import("./ctl.ts")).addCtlCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
 ]);
 
@@ -178,7 +177,7 @@ const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
 /** Commands that load no file of the user's. */
-const withoutFiles = ["init", "ctl", "generate"];
+const withoutFiles = ["init", "generate"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close"];
 

@@ -2,10 +2,11 @@
  * Reachability of a run's service, in words: when it stops answering and when it answers again.
  *
  * Invariants: each outage is told once at each of its ends, with the time of day in UTC.
- * Not here: what an outage is (engine/control/outage.ts), the wait before the start (engine/start-watch.ts).
+ * Not here: what an outage is (outage.ts), the wait before the start (engine/start-watch.ts).
  */
-import { OutageWatch } from "../engine/control/outage.ts";
+
 import type { Event } from "../journal/events.ts";
+import { OutageWatch } from "./outage.ts";
 import { timeOf } from "./run-progress.ts";
 
 const clockOf = (at: number): string => `${new Date(at).toISOString().slice(11, 19)} UTC`;

@@ -16,6 +16,7 @@ export const isSecret = (key: string, value: unknown): boolean =>
   secretWord.test(key.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase()) ||
   (key.toLowerCase() === "seed" && typeof value !== "number");
 
+/** Returns a copy of JSON in which values that are secret by their name are `(hidden)`. */
 export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   if (typeof value !== "object" || value === null) return typeof value === "function" ? hidden : value;
   if (depth >= depthMax) return hidden;

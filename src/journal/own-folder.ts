@@ -2,7 +2,7 @@
  * Private folder of a user on this machine, for files that their processes share.
  *
  * Invariants: created if missing; refused where others own it or have access.
- * Not here: its files (engine/watchdog/ipc-address.ts, engine/control/port-file.ts).
+ * Not here: its files (plugins, such as those of control ports).
  */
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";

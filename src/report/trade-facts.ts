@@ -1,5 +1,5 @@
 /**
- * Statistics over trades in words: the rows and sentences that the text report and the tearsheet share.
+ * Statistics over trades in words: the rows and sentences of a report, on a terminal and on pages.
  *
  * Invariants: pure text from the report alone; what has no value is a dash.
  * Not here: the figures (trades.ts), their place on a page (report-text.ts, html/summary-tables.ts).

@@ -7,5 +7,4 @@ export const packageEntries = [
   "wire",
   "backtest",
   "testing",
-  "control",
 ].map((name) => `src/${name}.ts`);

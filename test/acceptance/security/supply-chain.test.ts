@@ -137,7 +137,7 @@ describe("The production dependency tree", () => {
     const known = [...required, "sluice"];
     // Loaded by those who ask for them, who are told what to install where they are missing.
     const optional = {
-      "/src/engine/control/server/": ["hono", "@hono/node-server"],
+      "/plugins/control-room/server/": ["hono", "@hono/node-server"],
       "/plugins/redis/": ["ioredis"],
       "/plugins/shared-quota/": ["ioredis"],
       "/plugins/sweep/workers/": ["ioredis", "bullmq", "pg"],

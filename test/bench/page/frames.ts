@@ -10,7 +10,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
-import { madeEngine, madePort } from "../../support/harness/made-engine.ts";
+import { madeEngine, madePort } from "../../plugins/control-room/harness/made-engine.ts";
 
 const { values } = parseArgs({
   options: {

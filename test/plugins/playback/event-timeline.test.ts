@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ControlDocument } from "../../../plugins/control-room/control-document.ts";
 import { readEvents } from "../../../plugins/playback/event-file.ts";
 import { timelineOfEvents } from "../../../plugins/playback/event-timeline.ts";
 import type { Timeline } from "../../../plugins/playback/timeline.ts";
-import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import type { Event } from "../../../src/journal/events.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

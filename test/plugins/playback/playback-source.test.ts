@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { ControlDocument } from "../../../plugins/control-room/control-document.ts";
+import type { ControlRows, EngineRow } from "../../../plugins/control-room/control-rows.ts";
 import { PlaybackSource } from "../../../plugins/playback/playback-source.ts";
 import { Timeline } from "../../../plugins/playback/timeline.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { ControlDocument } from "../../../src/engine/control/control-document.ts";
-import type { ControlRows, EngineRow } from "../../../src/engine/control/control-rows.ts";
 import type { Event } from "../../../src/journal/events.ts";
 
 const engine: EngineRow = {

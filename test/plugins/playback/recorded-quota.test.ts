@@ -1,11 +1,11 @@
 /** The quota and the book of a recorded session, against what its engine itself knew at the same instants. */
 import { interval, map } from "rxjs";
 import { expect, it } from "vitest";
+import { ControlDocument } from "../../../plugins/control-room/control-document.ts";
 import { type RecordedMore, timelineOfEvents } from "../../../plugins/playback/event-timeline.ts";
 import { RecordedQuota } from "../../../plugins/playback/recorded-quota.ts";
 import type { Timeline } from "../../../plugins/playback/timeline.ts";
 import playableRuns from "../../../plugins/session/played-session.ts";
-import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import { definePlugin, type QuotaState } from "../../../src/index.ts";
 import { closed, swap } from "../../support/harness/backtest.ts";
 import { linesOf, record, rewrite, strategy } from "../session/harness/session.ts";

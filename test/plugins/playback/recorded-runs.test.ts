@@ -1,11 +1,11 @@
 import { map, timer } from "rxjs";
 import { expect, it } from "vitest";
+import { ControlDocument } from "../../../plugins/control-room/control-document.ts";
 import { timelineOfEvents } from "../../../plugins/playback/event-timeline.ts";
 import type { Timeline } from "../../../plugins/playback/timeline.ts";
 import { createRunRecorder } from "../../../plugins/playback/view-recorder.ts";
 import playableRuns from "../../../plugins/session/played-session.ts";
 import * as decimal from "../../../src/decimal.ts";
-import { ControlDocument } from "../../../src/engine/control/control-document.ts";
 import { definePlugin } from "../../../src/index.ts";
 import { calm, closed, recorder, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { record, strategy as recorded } from "../session/harness/session.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { ControlChange } from "../../../plugins/control-room/control-rows.ts";
 import { Timeline, updatesMax } from "../../../plugins/playback/timeline.ts";
-import type { ControlChange } from "../../../src/engine/control/control-rows.ts";
 
 const row = (key: string, value: number | null): ControlChange => [
   "health",

@@ -6,7 +6,6 @@ import { runBacktest } from "../../../src/backtest.ts";
 import { add, compare, isZero, neg, sub, sum } from "../../../src/decimal.ts";
 import type { Strategy } from "../../../src/index.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
-import { tearsheet } from "../../../src/report/html/tearsheet.ts";
 import {
   type ArenaOptions,
   calm,
@@ -215,7 +214,6 @@ describe("The report of three strategies", () => {
     expect((await run(lively, [swinger, maker, resting])).resultHash).toBe(report.resultHash);
     const again = await detailed(lively, [swinger, maker, resting]);
     expect(again.details).toEqual(details);
-    expect(tearsheet(again.report, again.details)).toBe(tearsheet(report, details));
   });
 });
 

@@ -1,4 +1,4 @@
-/** What `sluice backtest` writes besides its report: a tearsheet, details, and what the limits cost. */
+/** What `sluice backtest` writes besides its report: the page of a plugin, details, and what the limits cost. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

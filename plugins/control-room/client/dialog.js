@@ -1,0 +1,69 @@
+/**
+ * Dialogs: a question before something is done, a form, a page of help.
+ *
+ * Invariants: one at a time; Escape closes it and nothing is done; focus goes back to where it was; what will happen stands in it in
+ * words before the button that does it; while it is being done the button waits, and what failed is said in the dialog.
+ */
+import { button, element } from "../../ui-kit/client/elements.js";
+
+/** @typedef {{ title: string, content: readonly (Node | string)[], confirm?: string, danger?: boolean, act?: () => Promise<string | undefined> }} Question */
+
+/** @type {HTMLDialogElement | undefined} */
+let open;
+
+/** Closed at once, although its end is told later. */
+export const isDialogOpen = () => open?.open === true;
+
+/**
+ * Asks. `act` does it and gives what went wrong in words, or nothing.
+ * @param {Question} question
+ */
+export const openDialog = ({ title, content, confirm, danger = false, act }) => {
+  open?.close();
+  const said = element("p", { class: "warn", role: "alert", hidden: true });
+  const dialog = element("dialog", { "aria-label": title });
+  const close = button(act === undefined ? "Close" : "Cancel", act === undefined ? "Close" : "Cancel", () =>
+    dialog.close(),
+  );
+  const form = element("form", { method: "dialog" }, element("h2", {}, title), ...content, said);
+  const buttons = element("div", { class: "answers" }, close);
+  if (act !== undefined && confirm !== undefined) {
+    const agree = element("button", { type: "submit", class: danger ? "danger" : "primary" }, confirm);
+    buttons.append(agree);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void answer(dialog, agree, said, act);
+    });
+  }
+  form.append(buttons);
+  dialog.append(form);
+  document.body.append(dialog);
+  open = dialog;
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (open === dialog) open = undefined;
+  });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  dialog.showModal();
+  // What is asked for is written first; else the answer that does nothing is the nearest.
+  const field = /** @type {HTMLElement | null} */ (form.querySelector("input, select, textarea"));
+  (field ?? buttons.querySelector(".danger, .primary") ?? close).focus();
+};
+
+/** @param {HTMLDialogElement} dialog @param {HTMLButtonElement} agree @param {HTMLElement} said @param {() => Promise<string | undefined>} act */
+const answer = async (dialog, agree, said, act) => {
+  agree.disabled = true;
+  said.hidden = true;
+  const words = agree.textContent;
+  agree.textContent = "Working …";
+  const problem = await act().catch((error) => (error instanceof Error ? error.message : String(error)));
+  agree.disabled = false;
+  agree.textContent = words;
+  if (problem === undefined) dialog.close();
+  else {
+    said.textContent = problem;
+    said.hidden = false;
+  }
+};

@@ -1,0 +1,81 @@
+/**
+ * All engines of this address at a glance: one card each, and the way to it.
+ *
+ * Invariants: an engine that is halted, failed or not connected is told so on its card, in words.
+ */
+import { element } from "../../ui-kit/client/elements.js";
+import { countOf, figure } from "../../ui-kit/client/texts.js";
+import { openOrders } from "./overview-view.js";
+import { unitOf } from "./quota-gauges.js";
+import { put } from "./table-cells.js";
+import { gainText, modeText, placeOfTrading, toneOf } from "./wording.js";
+
+/** @import {WatchedEngine} from "./watched-engine.js" */
+
+export class EnginesView {
+  name = "All engines";
+  node = element("ul", { class: "cards" });
+  #choose;
+  /** @type {Map<string, { node: HTMLElement, head: HTMLElement, chip: HTMLElement, profit: HTMLElement, lines: HTMLElement }>} */
+  #cards = new Map();
+
+  /** @param {(id: string) => void} choose */
+  constructor(choose) {
+    this.#choose = choose;
+  }
+
+  /** @param {readonly WatchedEngine[]} engines */
+  draw(engines) {
+    for (const watched of engines) this.#drawCard(watched, this.#cards.get(watched.id) ?? this.#add(watched.id));
+    for (const [id, { node }] of this.#cards) {
+      if (engines.some((watched) => watched.id === id)) continue;
+      node.remove();
+      this.#cards.delete(id);
+    }
+  }
+
+  /** @param {string} id */
+  #add(id) {
+    const [head, chip, profit, lines] = [
+      element("strong", {}),
+      element("span", { class: "chip" }),
+      element("p", { class: "big" }),
+      element("p", { class: "soft" }),
+    ];
+    const open = element(
+      "button",
+      { type: "button", class: "card" },
+      element("span", { class: "cardhead" }, head, chip),
+      profit,
+      lines,
+    );
+    open.addEventListener("click", () => this.#choose(id));
+    const card = { node: element("li", {}, open), head, chip, profit, lines };
+    this.#cards.set(id, card);
+    this.node.append(card.node);
+    return card;
+  }
+
+  /** @param {WatchedEngine} watched @param {{ node: HTMLElement, head: HTMLElement, chip: HTMLElement, profit: HTMLElement, lines: HTMLElement }} card */
+  #drawCard({ state, engine, isFresh, name, feed }, { node, head, chip, profit, lines }) {
+    put(head, name);
+    const words = feed.state.state !== "open" ? "not connected" : engine === undefined ? "" : modeText(engine);
+    put(chip, words);
+    chip.className = `chip ${!isFresh || engine?.mode === "halted" ? "bad" : engine?.mode === "active" && engine.state === "running" ? "good" : "amber"}`;
+    const money = state.list("money");
+    put(profit, money.map((row) => `${gainText(row.profit)} ${row.currency}`).join(", ") || "nothing traded yet");
+    profit.className = `big ${money.length === 1 ? toneOf(money[0]?.profit) : ""}`;
+    const { resting, waiting } = openOrders(state);
+    const failed = state.list("strategies").filter((row) => row.state === "failed").length;
+    const minute = state.list("quota").find(({ layer }) => layer === "uid");
+    const told = [
+      engine === undefined ? "" : placeOfTrading(engine).text,
+      countOf(resting + waiting, "open order"),
+      countOf(state.rows("strategies").size, "strategy", "strategies") +
+        (failed > 0 ? `, ${figure(failed)} failed` : ""),
+      minute === undefined ? "" : `${figure(minute.used)} of ${figure(minute.capacity)} ${unitOf(minute)} used`,
+    ];
+    put(lines, told.filter((text) => text !== "").join(" · "));
+    node.classList.toggle("old", !isFresh);
+  }
+}

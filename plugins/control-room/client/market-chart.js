@@ -1,0 +1,288 @@
+/**
+ * The chart of prices of one instrument with this engine's fills and resting orders.
+ *
+ * Invariants: bars are those that the engine tells; where it tells none, the chart is the line of prices seen since the page was opened,
+ * and says so; every fill that the page knows is in a mark.
+ * Not here: how bars, orders and marks are drawn (ui-kit/client/price-pane.js).
+ */
+
+import { element } from "../../ui-kit/client/elements.js";
+import { livesOf } from "../../ui-kit/client/orders.js";
+import { forgetColours } from "../../ui-kit/client/pane.js";
+import { PricePane } from "../../ui-kit/client/price-pane.js";
+import { fillStory, placeTip, storyOf } from "../../ui-kit/client/story.js";
+import { ChartGroup } from "./chart-group.js";
+import { fractionOf } from "./decimal-texts.js";
+import { localOffset } from "./wording.js";
+
+/** @import {PageData} from "../../ui-kit/page-data.ts" */
+/** @import {Shown} from "../../ui-kit/client/price-pane.js" */
+/** @import {CandleRow, FillRow, MarketRow, OrderRow} from "../control-rows.ts" */
+/** @import {SourceState} from "./source-state.js" */
+
+const seenMax = 4_000;
+/** @typedef {{ at: number[], px: number[] }} SeenPrices */
+
+/** Digits after the point of the prices, as they were sent: of the longest. @param {readonly CandleRow[]} bars @param {MarketRow | undefined} market */
+const placesIn = (bars, market) => {
+  let places = Math.max(...[market?.last, market?.bid, market?.ask].map((text) => fractionOf(text ?? "")));
+  for (const { o, h, l, c } of bars)
+    places = Math.max(places, fractionOf(o), fractionOf(h), fractionOf(l), fractionOf(c));
+  return places;
+};
+
+const emptyColumn = /** @type {number[]} */ ([]);
+
+/** @type {PageData} */
+const nothing = {
+  startAt: 0,
+  spanMs: 0,
+  currency: "",
+  places: 2,
+  instruments: [],
+  strategies: [],
+  slots: [],
+  types: [],
+  phases: ["live", "canceled"],
+  reasons: [],
+  equity: { name: "", at: [], value: [] },
+  byStrategy: [],
+  fills: { at: [], order: [], strategy: [], instrument: [], buy: [], maker: [], px: [], qty: [], fee: [] },
+  orders: {
+    id: [],
+    strategy: [],
+    slot: [],
+    instrument: [],
+    buy: [],
+    type: [],
+    px: [],
+    sz: [],
+    waited: [],
+    reason: [],
+    phases: [],
+    phase: [],
+    phaseAt: [],
+  },
+  trades: {
+    strategy: [],
+    instrument: [],
+    long: [],
+    qty: [],
+    openedAt: [],
+    closedAt: [],
+    entryPx: [],
+    exitPx: [],
+    gross: [],
+    fees: [],
+    funding: [],
+    net: [],
+    best: [],
+    worst: [],
+  },
+  quota: { at: [], weight: [], weightMax: 1, requests: [], requestsMax: 1, waited: [], refused: [] },
+  plots: [],
+};
+
+export class MarketChart {
+  node;
+  #group;
+  #tip = element("div", { id: "tip", hidden: true });
+  /** @type {{ -readonly [K in keyof PageData]: PageData[K] }} */
+  #data = { ...nothing };
+  /** @type {Shown} */
+  #shown = {
+    instrument: 0,
+    asLine: false,
+    fills: new Uint32Array(),
+    orders: new Uint32Array(),
+    plots: [],
+    withFills: true,
+    withOrders: true,
+    trade: undefined,
+    chosen: undefined,
+  };
+  #price;
+  #instId = "";
+  #version = -1;
+  /** @type {Map<string, SeenPrices>} */
+  #seen = new Map();
+
+  /** @param {number} height @param {...Node} controls */
+  constructor(height, ...controls) {
+    this.#group = new ChartGroup("Prices with own fills and resting orders", ...controls);
+    this.#price = new PricePane(this.#data, this.#group.shared, this.#shown, height);
+    this.#group.stage.append(this.#price.node);
+    this.#group.stage.after(this.#tip);
+    this.node = element("div", { class: "stage" }, this.#group.node);
+    this.#group.hold([this.#price]);
+    this.#listen();
+  }
+
+  /** @param {Partial<Shown>} what */
+  change(what) {
+    this.#shown = { ...this.#shown, ...what };
+    this.#price.set(this.#shown);
+    this.#version = -1;
+  }
+
+  /** Keeps the last price of each instrument, for those without bars. @param {SourceState} state */
+  note(state) {
+    for (const { instId, last, bid, ask, at } of state.rows("markets").values()) {
+      const middle = bid === "" || ask === "" ? Number(bid) || Number(ask) : (Number(bid) + Number(ask)) / 2;
+      const px = middle || Number(last);
+      if (!(px > 0)) continue;
+      const seen = this.#seen.get(instId) ?? { at: [], px: [] };
+      this.#seen.set(instId, seen);
+      const before = seen.at.at(-1) ?? Number.NEGATIVE_INFINITY;
+      // Another run or an earlier instant of a played one.
+      if (at < before) seen.at.length = seen.px.length = 0;
+      if (at === before) continue;
+      seen.at.push(at);
+      seen.px.push(px);
+      if (seen.at.length > seenMax) {
+        seen.at.splice(0, seenMax / 4);
+        seen.px.splice(0, seenMax / 4);
+      }
+    }
+  }
+
+  /** @param {SourceState} state @param {string} instId */
+  update(state, instId) {
+    const version = state.version(["candles", "fills", "orders", "markets"]);
+    if (version === this.#version && instId === this.#instId) return;
+    const bars = state
+      .list("candles")
+      .filter((row) => row.instId === instId)
+      .sort((a, b) => a.at - b.at);
+    const seen = this.#seen.get(instId);
+    const barMs = barLength(bars);
+    const from = bars[0] === undefined ? (seen?.at[0] ?? state.at) : bars[0].at - barMs;
+    if (instId !== this.#instId) this.#group.hold([this.#price]);
+    if (!this.#group.isDue(from, Math.max(state.at, bars.at(-1)?.at ?? 0))) return;
+    this.#version = version;
+    this.#instId = instId;
+    this.#fold(state, instId, bars, barMs, seen);
+    this.#group.redraw();
+  }
+
+  restyle() {
+    forgetColours();
+    this.#group.restyle();
+  }
+
+  /** @param {SourceState} state @param {string} instId @param {readonly CandleRow[]} bars @param {number} barMs @param {SeenPrices | undefined} seen */
+  #fold(state, instId, bars, barMs, seen) {
+    const fills = state.list("fills").filter((row) => row.instId === instId);
+    const orders = state.list("orders").filter((row) => row.instId === instId);
+    const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
+    const places = placesIn(bars, state.row("markets", instId));
+    const asBars = bars.length > 0;
+    const column = (/** @type {"o" | "h" | "l" | "c"} */ name) =>
+      asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []);
+    const words = {
+      strategies,
+      slots: wordsOf(orders, "slot"),
+      types: wordsOf(orders, "ordType"),
+      reasons: wordsOf(orders, "reason"),
+    };
+    this.#group.shared.startAt = localOffset(state.at);
+    Object.assign(this.#data, words, {
+      startAt: localOffset(state.at),
+      spanMs: state.at,
+      instruments: [
+        {
+          instId,
+          base: instId.split("-")[0] ?? "",
+          // The middle of two prices may lie between two ticks.
+          places: asBars ? places : places + 1,
+          of: asBars ? "bar" : "quote",
+          barMs: asBars ? barMs : 0,
+          unit: 1,
+          at: asBars ? bars.map(({ at }) => at - barMs) : (seen?.at ?? []),
+          open: column("o"),
+          high: column("h"),
+          low: column("l"),
+          close: column("c"),
+          position: { at: emptyColumn, qty: emptyColumn },
+        },
+      ],
+      fills: fillColumns(fills, orders, strategies),
+      orders: orderColumns(orders, words),
+    });
+    livesOf(this.#data);
+    this.#shown = { ...this.#shown, fills: placesTo(fills.length), orders: placesTo(orders.length) };
+    this.#price.set({ ...this.#shown, asLine: this.#shown.asLine || !asBars });
+  }
+
+  #listen() {
+    const { over } = this.#price.plot;
+    over.addEventListener("mousemove", (event) => {
+      const group = event.buttons === 0 ? this.#price.markNear(event.offsetX, event.offsetY) : undefined;
+      if (group === undefined) this.#tip.hidden = true;
+      else
+        placeTip(
+          this.#tip,
+          this.#price.plot,
+          group,
+          group.count === 1 ? fillStory(this.#data, group.first) : storyOf(this.#data, group),
+        );
+    });
+    over.addEventListener("mouseleave", () => {
+      this.#tip.hidden = true;
+    });
+  }
+}
+
+/** Bars are of a minute, and so is one alone; where some are missing the nearest two tell. @param {readonly CandleRow[]} bars */
+const barLength = (bars) =>
+  bars.length < 2 ? 60_000 : Math.min(...bars.slice(1).map(({ at }, index) => at - (bars[index]?.at ?? 0)), 86_400_000);
+
+/** @param {number} count */
+const placesTo = (count) => Uint32Array.from({ length: count }, (_, place) => place);
+
+/** @template {string} K @param {readonly Record<K, string>[]} rows @param {K} name */
+const wordsOf = (rows, name) => [...new Set(rows.map((row) => row[name]))];
+
+/** @param {readonly FillRow[]} fills @param {readonly OrderRow[]} orders @param {readonly string[]} strategies @returns {PageData["fills"]} */
+const fillColumns = (fills, orders, strategies) => {
+  const places = new Map(orders.map(({ clOrdId }, place) => [clOrdId, place]));
+  return {
+    at: fills.map(({ at }) => at),
+    order: fills.map(({ clOrdId }) => places.get(clOrdId) ?? -1),
+    strategy: fills.map(({ strategy }) => strategies.indexOf(strategy)),
+    instrument: fills.map(() => 0),
+    buy: fills.map(({ side }) => (side === "buy" ? 1 : 0)),
+    maker: fills.map(({ liquidity }) => (liquidity === "maker" ? 1 : 0)),
+    px: fills.map(({ px }) => Number(px)),
+    qty: fills.map(({ qty }) => Number(qty)),
+    fee: fills.map(({ cost }) => Number(cost)),
+  };
+};
+
+/** @param {readonly OrderRow[]} orders @param {Pick<PageData, "strategies" | "slots" | "types" | "reasons">} words @returns {PageData["orders"]} */
+const orderColumns = (orders, { strategies, slots, types, reasons }) => ({
+  id: orders.map(({ clOrdId }) => clOrdId),
+  strategy: orders.map(({ strategy }) => strategies.indexOf(strategy)),
+  slot: orders.map(({ slot }) => slots.indexOf(slot)),
+  instrument: orders.map(() => 0),
+  buy: orders.map(({ side }) => (side === "buy" ? 1 : 0)),
+  type: orders.map(({ ordType }) => types.indexOf(ordType)),
+  px: orders.map(({ px }) => Number(px)),
+  sz: orders.map(({ qty, sz }) => Number(qty || sz)),
+  waited: orders.map(() => 0),
+  reason: orders.map(({ reason }) => (reason === "" ? -1 : reasons.indexOf(reason))),
+  phases: orders.map((order) => stepsOf(order).length),
+  phase: orders.flatMap((order) => stepsOf(order).map(([phase]) => phase)),
+  phaseAt: orders.flatMap((order) => stepsOf(order).map(([, at]) => at)),
+});
+
+/** When it began and ceased to rest, as places in `phases`; what was rejected never rested. @param {OrderRow} order @returns {readonly (readonly [phase: number, at: number])[]} */
+const stepsOf = ({ phase, isFinal, placedAt, changedAt }) => {
+  if (phase === "rejected" || phase === "absent") return [[1, changedAt]];
+  return isFinal
+    ? [
+        [0, placedAt],
+        [1, changedAt],
+      ]
+    : [[0, placedAt]];
+};

@@ -1,0 +1,212 @@
+/**
+ * Orders and fills: filtered by words, strategy, instrument and state, sorted, and one order's story beside them.
+ *
+ * Invariants: the count says how many the filters leave out; what can be canceled by filter is exactly what is open in sight, asked for
+ * by the fields that the service of the engine knows.
+ */
+import { button, choice, element } from "../../ui-kit/client/elements.js";
+import { countOf } from "../../ui-kit/client/texts.js";
+import { nowMs } from "./browser-clock.js";
+import { fillColumns, orderColumns } from "./order-columns.js";
+import { OrderStory } from "./order-story.js";
+import { put } from "./table-cells.js";
+import { VirtualTable } from "./virtual-table.js";
+
+/** @import {FillRow, OrderRow} from "../control-rows.ts" */
+/** @import {Actions, OrderFilter} from "./actions.js" */
+/** @import {WatchedEngine} from "./watched-engine.js" */
+
+/** Many rows are sorted no more often than this. */
+const pauseMs = 200;
+
+export class OrdersView {
+  name = "Orders";
+  node;
+  #watched = /** @type {WatchedEngine | undefined} */ (undefined);
+  #actions;
+  #words = element("input", { type: "search", placeholder: "filter by words", "aria-label": "filter orders by words" });
+  #what = choice(
+    "what is listed",
+    [
+      ["open", "open orders"],
+      ["over", "orders that are over"],
+      ["all", "all orders"],
+      ["fills", "fills"],
+    ],
+    () => this.#refresh(),
+  );
+  #strategies = choice("strategy", [["", "all strategies"]], () => this.#refresh());
+  #instruments = choice("instrument", [["", "all instruments"]], () => this.#refresh());
+  #sides = choice(
+    "side",
+    [
+      ["", "both sides"],
+      ["buy", "buys"],
+      ["sell", "sells"],
+    ],
+    () => this.#refresh(),
+  );
+  #count = element("span", { class: "soft", role: "status" });
+  #cancel;
+  #orders;
+  #fills;
+  #story;
+  #version = "";
+  #drawnAt = 0;
+
+  /** @param {Actions} actions */
+  constructor(actions) {
+    this.#actions = actions;
+    const now = () => this.#watched?.now ?? 0;
+    this.#story = new OrderStory(actions, () => this.#orders.mark(""));
+    /** @type {VirtualTable<OrderRow>} */
+    this.#orders = new VirtualTable({
+      label: "Orders. Enter tells the story of one.",
+      columns: orderColumns(now),
+      keyOf: ({ clOrdId }) => clOrdId,
+      empty: () => this.#emptyText(),
+      chosen: ({ clOrdId }) => this.#open(clOrdId),
+      sort: { column: 0, down: true },
+    });
+    /** @type {VirtualTable<FillRow>} */
+    this.#fills = new VirtualTable({
+      label: "Fills. Enter tells the story of the order.",
+      columns: fillColumns(now),
+      keyOf: ({ seq }) => String(seq),
+      empty: () =>
+        this.#watched?.state.rows("fills").size === 0 ? "Nothing was filled yet." : "No fill fits the filter.",
+      chosen: ({ clOrdId }) => this.#open(clOrdId),
+      sort: { column: 0, down: true },
+    });
+    this.#cancel = button("Cancel these …", "cancel the open orders that the filters show", () => this.#cancelShown());
+    this.#cancel.classList.add("acts");
+    this.#words.addEventListener("input", () => this.#refresh());
+    const bar = element(
+      "div",
+      { class: "bar" },
+      this.#what,
+      this.#words,
+      this.#strategies,
+      this.#instruments,
+      this.#sides,
+      this.#count,
+      this.#cancel,
+    );
+    this.node = element(
+      "div",
+      { class: "fill withstory" },
+      element("div", { class: "fill" }, bar, this.#orders.node, this.#fills.node),
+      this.#story.node,
+    );
+  }
+
+  get filter() {
+    return this.#words;
+  }
+
+  /** @param {WatchedEngine} watched */
+  draw(watched) {
+    if (this.#watched !== watched) this.#story.close();
+    this.#watched = watched;
+    this.#story.draw(watched);
+    const version = `${watched.id} ${watched.state.version(["orders", "fills"])}`;
+    if (version === this.#version || nowMs() - this.#drawnAt < pauseMs) return;
+    this.#version = version;
+    this.#refresh();
+  }
+
+  shown() {
+    this.#refresh();
+  }
+
+  forget() {
+    this.#version = "";
+    this.#drawnAt = 0;
+  }
+
+  /** True where Escape had something to close. */
+  escape() {
+    return this.#story.close();
+  }
+
+  /** @param {string} clOrdId */
+  #open(clOrdId) {
+    this.#story.open(clOrdId);
+    if (this.#watched !== undefined) this.#story.draw(this.#watched);
+    if (innerWidth < 900) this.#story.node.focus();
+  }
+
+  #emptyText() {
+    const orders = this.#watched?.state.list("orders") ?? [];
+    if (this.#what.value === "open" && orders.every(({ isFinal }) => isFinal)) return "No order is open.";
+    return orders.length === 0 ? "No order was placed yet." : "No order fits the filter.";
+  }
+
+  #refresh() {
+    const state = this.#watched?.state;
+    if (state === undefined) return;
+    this.#drawnAt = nowMs();
+    const isFills = this.#what.value === "fills";
+    this.#orders.node.hidden = isFills;
+    this.#fills.node.hidden = !isFills;
+    const orders = state.list("orders");
+    const all = isFills
+      ? state.list("fills")
+      : orders.filter(({ isFinal }) => this.#what.value === "all" || isFinal === (this.#what.value === "over"));
+    offer(this.#strategies, "all strategies", [...state.rows("strategies").keys()]);
+    offer(this.#instruments, "all instruments", [...new Set(orders.map(({ instId }) => instId))].sort());
+    const rows = /** @type {any[]} */ (all).filter((row) => this.#fits(row));
+    if (isFills) this.#fills.set(rows);
+    else this.#orders.set(rows);
+    const of = rows.length < all.length ? ` of ${all.length}` : "";
+    put(this.#count, isFills ? `${countOf(rows.length, "fill")}${of}` : `${countOf(rows.length, "order")}${of}`);
+    const cancelable = this.#what.value === "open" ? rows.length : 0;
+    this.#cancel.hidden = cancelable === 0;
+    this.#cancel.disabled = this.#words.value !== "";
+    this.#cancel.title = this.#cancel.disabled
+      ? "Words cannot be asked for: choose by strategy, instrument and side, or clear the words."
+      : "";
+  }
+
+  /** @param {OrderRow | FillRow} row */
+  #fits(row) {
+    const words = this.#words.value.toLowerCase();
+    const text =
+      "phase" in row
+        ? `${row.clOrdId} ${row.slot} ${row.ordType} ${row.phase} ${row.reason}`
+        : `${row.clOrdId} ${row.liquidity}`;
+    return (
+      (this.#strategies.value === "" || row.strategy === this.#strategies.value) &&
+      (this.#instruments.value === "" || row.instId === this.#instruments.value) &&
+      (this.#sides.value === "" || row.side === this.#sides.value) &&
+      (words === "" || `${row.strategy} ${row.instId} ${text}`.toLowerCase().includes(words))
+    );
+  }
+
+  #cancelShown() {
+    const [strategy, instId, side] = [this.#strategies.value, this.#instruments.value, this.#sides.value];
+    /** @type {OrderFilter} */
+    const where = {
+      ...(strategy === "" ? {} : { strategy }),
+      ...(instId === "" ? {} : { instId }),
+      ...(side === "" ? {} : { side: side === "buy" ? "buy" : "sell" }),
+    };
+    const of = strategy === "" ? "" : ` of ${strategy}`;
+    this.#actions.cancel(
+      where,
+      `open ${side === "" ? "orders" : `${side} orders`}${of}${instId === "" ? "" : ` in ${instId}`}`,
+    );
+  }
+}
+
+/** @param {HTMLSelectElement} select @param {string} all @param {readonly string[]} names */
+const offer = (select, all, names) => {
+  const known = [...select.options].slice(1).map(({ value }) => value);
+  if (known.join("\n") === names.join("\n")) return;
+  const chosen = select.value;
+  select.replaceChildren(
+    element("option", { value: "" }, all),
+    ...names.map((name) => element("option", { value: name }, name)),
+  );
+  select.value = names.includes(chosen) ? chosen : "";
+};

@@ -1,0 +1,122 @@
+/**
+ * How the page says things: figures, instants in local time, states and environments in plain words.
+ *
+ * Invariants: an exact figure is never replaced: where a shorter one is shown, the exact one stands in its title; a sign is said by a
+ * character as well as by a colour; the date is said wherever an instant is not of today.
+ */
+
+import { lasting } from "../../ui-kit/client/texts.js";
+import { decimalFigure } from "./decimal-texts.js";
+
+const minute = 60_000;
+
+/** What is to be added to an instant so that its UTC text is the local time. @param {number} at */
+export const localOffset = (at) => -new Date(at).getTimezoneOffset() * minute;
+
+/** @param {number} at */
+const localText = (at) => new Date(at + localOffset(at)).toISOString();
+
+/** Time of day, after the date where it is not that of `today`. @param {number} at @param {number} today */
+export const clockText = (at, today) => {
+  const [text, now] = [localText(at), localText(today)];
+  return text.slice(0, 10) === now.slice(0, 10) ? text.slice(11, 19) : `${text.slice(0, 10)} ${text.slice(11, 19)}`;
+};
+
+/** @param {number} at */
+export const exactInstant = (at) => localText(at).slice(0, 23).replace("T", " ");
+
+/**
+ * As it was sent, with grouped digits; en dash where there is none.
+ * @param {string | undefined} text decimal @param {number} [places] at most: what is longer is rounded
+ */
+export const shortFigure = (text, places) => (text === undefined || text === "" ? "–" : decimalFigure(text, places));
+
+/** An average, which has more digits than a price: seven that say something, and no fewer than before the point. @param {string} text decimal */
+export const averageText = (text) => {
+  const [whole = "", fraction = ""] = text.replace(/^-/, "").split(".");
+  const leading = whole.replace(/^0+/, "") === "" ? (/^0*/.exec(fraction)?.[0].length ?? 0) : -whole.length;
+  return shortFigure(text, Math.max(0, 7 + leading));
+};
+
+/** Digits after the point that money of this size is read with. @param {number} value */
+const moneyPlaces = (value) => (Math.abs(value) >= 0.1 || value === 0 ? 2 : Math.abs(value) >= 0.001 ? 4 : 8);
+
+/** Money without a sign unless it is negative. @param {string | undefined} text */
+export const moneyText = (text) => {
+  if (text === undefined || text === "") return "–";
+  const places = moneyPlaces(Number(text));
+  return decimalFigure(places > 2 ? text.replace(/(\.\d*?)0+$/, "$1") : text, places, Math.min(places, 2));
+};
+
+/** Money with its sign. @param {string | undefined} text */
+export const gainText = (text) => (text !== undefined && Number(text) > 0 ? `+${moneyText(text)}` : moneyText(text));
+
+/** Class of a colour. @param {string | undefined} text */
+export const toneOf = (text) =>
+  text === undefined || text === "" || Number(text) === 0 ? "" : Number(text) > 0 ? "gain" : "loss";
+
+/** How long ago, for a glance. @param {number} ms */
+export const ageText = (ms) =>
+  ms < 950 ? "now" : ms < 10_000 ? `${Math.round(ms / 1_000)} s ago` : `${lasting(Math.round(ms / 1_000) * 1_000)} ago`;
+
+/** Time that is left, in whole seconds below a minute. @param {number} ms */
+export const leftText = (ms) =>
+  ms <= 0 ? "now" : ms <= minute - 1_000 ? `${Math.ceil(ms / 1_000)} s` : lasting(Math.ceil(ms / 1_000) * 1_000);
+
+/** @type {Readonly<Record<string, string>>} */
+const kinds = {
+  live: "live",
+  paper: "paper: no real orders",
+  backtest: "backtest, played back",
+  session: "recorded session, played back",
+  simulation: "simulated scenario, played back",
+};
+
+/** Where it trades, in words, and whether real money is at stake. @param {{ kind: string, environment: string }} engine */
+export const placeOfTrading = ({ kind, environment }) => {
+  if (kind !== "live") return { text: kinds[kind] ?? kind, tone: kind === "paper" ? "paper" : "played" };
+  if (/^(main|prod|live)/i.test(environment)) return { text: `${environment}: real money`, tone: "real" };
+  return { text: environment === "" ? "live" : environment, tone: environment === "" ? "real" : "test" };
+};
+
+/** @type {Readonly<Record<string, string>>} */
+const modes = { active: "trading", reducing: "reducing: exits only", halted: "halted" };
+
+/** @param {{ mode: string, full?: boolean | undefined, state?: string }} engine */
+export const modeText = ({ mode, full = false, state = "running" }) => {
+  if (state === "starting") return "starting";
+  if (state === "stopped") return "stopped";
+  if (state === "gone") return "gone";
+  return full ? "stopped (full)" : (modes[mode] ?? mode);
+};
+
+/** @param {string} phase */
+export const phaseText = (phase) => phase.replaceAll("_", " ");
+
+/** @param {string} side */
+export const sideText = (side) => (side === "buy" ? "▲ buy" : "▼ sell");
+
+/** Texts as they are, all else as JSON. @param {unknown} value */
+export const plainText = (value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** Short enough for a legend. @param {string} name */
+export const shortName = (name) => (name.length > 24 ? `${name.slice(0, 23)}…` : name);
+
+/** One, two and three; more are counted. @param {readonly string[]} names */
+export const namesText = (names) =>
+  names.length <= 3 ? names.join(", ") : `${names.slice(0, 2).join(", ")} and ${names.length - 2} more`;
+
+/** @type {Readonly<Record<string, string>>} */
+const unrecordedTexts = {
+  account: "balances and positions of the account",
+  prices: "prices",
+  book: "the book",
+  queue: "what waits for quota",
+  limits: "the limits of address and key",
+  options: "options of strategies",
+  health: "the engine's health",
+};
+
+/** What a recording does not hold, in words; empty where it holds everything. @param {readonly string[] | undefined} parts */
+export const unrecordedText = (parts = []) =>
+  parts.length === 0 ? "" : `Not in this recording: ${parts.map((part) => unrecordedTexts[part] ?? part).join(", ")}.`;

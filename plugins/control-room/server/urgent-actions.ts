@@ -1,0 +1,46 @@
+/**
+ * Urgent actions: halts, and the cancel of all orders, which no rate limit of the port keeps out.
+ *
+ * Invariants: an urgent action is begun within `pauseMs` of being asked for, whatever is being done; of equal ones one begins every
+ * `pauseMs` at most, and those that come in between share the next one, so that a flood of them costs no more than that.
+ * Not here: which those are (control-source.ts), who may ask (request-guard.ts), how often anything else may be asked (token-bucket.ts).
+ */
+import { firstValueFrom } from "rxjs";
+import { after, type Clock } from "sluice/extension";
+import type { ControlAction } from "../control-source.ts";
+
+const pauseMs = 100;
+
+/** Those with one key are equal: what differs is the reason at most. */
+export const urgentKey = (source: string, action: ControlAction): string =>
+  JSON.stringify([source, action.type, "strategy" in action ? (action.strategy ?? "") : ""]);
+
+export class UrgentActions<T> {
+  readonly #clock: Clock;
+  /** Keys of which one began less than a pause ago, and the next one of each where it was asked for. */
+  readonly #begun = new Map<string, Promise<T> | undefined>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Runs it now; or when the pause after the last equal one is over, together with all that wait for that. */
+  run(key: string, act: () => Promise<T>): Promise<T> {
+    if (!this.#begun.has(key)) return this.#begin(key, act);
+    const next = this.#begun.get(key) ?? this.#pause().then(() => this.#begin(key, act));
+    this.#begun.set(key, next);
+    return next;
+  }
+
+  #begin(key: string, act: () => Promise<T>): Promise<T> {
+    this.#begun.set(key, undefined);
+    void this.#pause().then(() => {
+      if (this.#begun.get(key) === undefined) this.#begun.delete(key);
+    });
+    return act();
+  }
+
+  async #pause(): Promise<void> {
+    await firstValueFrom(after(this.#clock, pauseMs), { defaultValue: undefined });
+  }
+}

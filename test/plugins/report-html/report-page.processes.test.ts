@@ -1,0 +1,254 @@
+/** The page of a backtest in a browser, as one explores it. Needs Debian's chromium, or another; without one it is skipped. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { map, tap, timer } from "rxjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tearsheet } from "../../../plugins/report-html/tearsheet.ts";
+import { withDetails } from "../../../src/backtest/with-details.ts";
+import { runBacktest } from "../../../src/backtest.ts";
+import type { RunDetails } from "../../../src/report/details.ts";
+import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
+import { generateTapeFor } from "../../support/harness/generated-market.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+if (executablePath === undefined)
+  console.warn("SKIPPED: the page of a backtest is not tried in a browser, as no chromium is installed.");
+
+const swinger = strategy("swinger", {
+  desired: ({ plot }) =>
+    timer(1_000, 15_000).pipe(
+      tap((round) => plot("round", round)),
+      map((round) => [
+        {
+          slot: "swing",
+          instId: swap,
+          side: round % 2 === 0 ? ("buy" as const) : ("sell" as const),
+          ordType: "market" as const,
+          qty: "0.05",
+          round,
+        },
+      ]),
+    ),
+});
+const maker = strategy("maker", {
+  desired: ({ market, plot }) =>
+    market.quotes(swap).pipe(
+      tap(({ bidPx }) => plot("best bid", bidPx, { pane: "price", instId: swap })),
+      map(({ bidPx }) => [
+        { slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001", keepWithin: "3" },
+      ]),
+    ),
+});
+
+describe.skipIf(executablePath === undefined)("The page of a backtest in a browser", () => {
+  let browser: Browser;
+  let file: string;
+  let details: RunDetails;
+  /** Whatever went wrong on any page, and what any asked for besides itself. */
+  const trouble: string[] = [];
+
+  const open = async (
+    given: { width?: number; height?: number; colorScheme?: "light" | "dark" } = {},
+  ): Promise<Page> => {
+    const { width = 1_440, height = 1_200, colorScheme = "light" } = given;
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+    page.on("console", (message) => trouble.push(message.text()));
+    page.on("pageerror", (error) => trouble.push(error.message));
+    page.on("request", (request) => {
+      if (request.url() !== `file://${file}`) trouble.push(request.url());
+    });
+    await page.goto(`file://${file}`);
+    await page.waitForSelector("html[data-ready]");
+    return page;
+  };
+  /** The span that the clock above the charts tells; stands still when the frame was drawn. */
+  const spanOf = async (page: Page): Promise<string> => {
+    await page.mouse.move(2, 2);
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    return (await page.textContent(".clock")) ?? "";
+  };
+  const middleOf = async (page: Page, selector: string): Promise<{ x: number; y: number }> => {
+    const { x = 0, y = 0, width = 0, height = 0 } = (await page.locator(selector).first().boundingBox()) ?? {};
+    return { x: x + width / 2, y: y + height / 2 };
+  };
+
+  beforeAll(async () => {
+    const dir = stored(generateTapeFor([swap], 20), "page");
+    const report = await runBacktest(
+      withDetails(configOf(dir, [swinger, maker]), (told) => {
+        details = told;
+      }),
+    );
+    file = join(temporaryFolder("page"), "run.html");
+    writeFileSync(file, tearsheet(report, details));
+    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  it("shows prices, position, plots, equity, drawdown and quota over one time, with all fills counted", async () => {
+    const page = await open();
+    const titles = await page.locator(".pane strong").allTextContents();
+    for (const title of [
+      swap,
+      "Position in BTC",
+      "round",
+      "Equity in USDT",
+      "Profit by strategy in USDT",
+      "Drawdown",
+      "Quota used",
+    ]) {
+      expect(titles).toContain(title);
+    }
+    expect(await page.textContent(".pane.price .head")).toContain(`${details.fills.length} fills in `);
+    const edges = await page
+      .locator(".u-over")
+      .evaluateAll((areas) => areas.map((area) => area.getBoundingClientRect().toJSON()));
+    expect(new Set(edges.map(({ left, right }) => `${left} ${right}`)).size).toBe(1);
+  });
+
+  it("zooms by wheel, keys and buttons, pans by drag and keys, and shows all again", async () => {
+    const page = await open();
+    const whole = await spanOf(page);
+    const seen = [whole];
+    const changes = async (act: () => Promise<unknown>): Promise<void> => {
+      await act();
+      const now = await spanOf(page);
+      expect(now).not.toBe(seen.at(-1));
+      seen.push(now);
+    };
+    const { x, y } = await middleOf(page, ".pane.price .u-over");
+    await page.mouse.move(x, y);
+    await changes(() => page.mouse.wheel(0, -400));
+    await page.focus("#charts");
+    await changes(() => page.keyboard.press("+"));
+    await changes(() => page.keyboard.press("ArrowLeft"));
+    await changes(() => page.keyboard.press("Shift+ArrowRight"));
+    await changes(() => page.click("text=+"));
+    await changes(async () => {
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x - 200, y, { steps: 4 });
+      await page.mouse.up();
+    });
+    await changes(() => page.keyboard.press("-"));
+    await page.keyboard.press("0");
+    expect(await spanOf(page)).toBe(whole);
+    // Nothing is left to zoom out: the wheel scrolls the page.
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, 300);
+    await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(0);
+    expect(await spanOf(page)).toBe(whole);
+  });
+
+  it("tells the story of a fill under the pointer and by keys, and lets go with Escape", async () => {
+    const page = await open();
+    await page.focus("#charts");
+    await page.keyboard.press("n");
+    await page.waitForSelector("#tip:visible");
+    const [first] = details.fills;
+    const story = (await page.textContent("#tip")) ?? "";
+    for (const word of [
+      "bought 0.05 BTC",
+      "taker",
+      "swinger, slot swing: market",
+      "wanted",
+      "sent",
+      "filled",
+      first?.clOrdId ?? "",
+    ]) {
+      expect(story).toContain(word);
+    }
+    expect(await page.textContent("[aria-live]")).toContain("Fill 1 of");
+    await page.keyboard.press("Escape");
+    expect(await page.isVisible("#tip")).toBe(false);
+    // Close enough that each stands alone; then the mark that the keys found is found by the pointer, too.
+    await page.keyboard.press("n");
+    for (let count = 0; count < 3; count++) await page.keyboard.press("Enter");
+    await spanOf(page);
+    await page.keyboard.press("n");
+    await page.waitForSelector("#tip:visible");
+    const told = await page.textContent("#tip");
+    const { x = 0, width = 0 } = (await page.locator("#tip").boundingBox()) ?? {};
+    const area = (await page.locator(".pane.price .u-over").boundingBox()) ?? { y: 0, height: 0 };
+    await page.keyboard.press("Escape");
+    const isTold = async (): Promise<boolean> =>
+      (await page.isVisible("#tip")) && (await page.textContent("#tip")) === told;
+    // The mark is on one side of the tip; how high, is looked for.
+    for (const side of [x - 16, x + width + 16]) {
+      for (let y = area.y; y < area.y + area.height && !(await isTold()); y += 8) await page.mouse.move(side, y);
+    }
+    expect(await isTold()).toBe(true);
+  });
+
+  it("sorts, filters and turns the trades, and jumps to the one that is chosen", async () => {
+    const page = await open();
+    const cells = async (column: number): Promise<string[]> =>
+      page.locator(`.trades tbody td:nth-child(${column})`).allTextContents();
+    const whole = await spanOf(page);
+    const nets = details.trades.position.map(({ net }) => Number(net));
+    const lost = details.trades.position.filter(
+      ({ net, closedAt }) => closedAt !== undefined && net.startsWith("-"),
+    ).length;
+    await page.click(".trades thead button:text-is('net')");
+    expect(await page.getAttribute(".trades th[aria-sort=descending]", "scope")).toBe("col");
+    const shown = (await cells(10)).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
+    expect(shown[0]).toBeCloseTo(Math.max(...nets), 1);
+    expect(shown).toEqual([...shown].sort((a, b) => b - a));
+    await page.selectOption("select[aria-label='result of trades']", "lost");
+    expect(await page.textContent(".bar [role=status]")).toContain(`${lost} trade`);
+    await page.locator(".trades tbody tr").first().focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await spanOf(page)).not.toBe(whole);
+    expect(await page.textContent("[aria-live]")).toContain("Trade of swinger from 2024-01-01");
+    expect(await page.locator(".trades [aria-current]").count()).toBe(1);
+  });
+
+  it("follows the system's colours and the button's", async () => {
+    const ground = (page: Page): Promise<string> =>
+      page.evaluate("getComputedStyle(document.body).backgroundColor") as Promise<string>;
+    const [light, dark] = [await open(), await open({ colorScheme: "dark" })];
+    expect(await ground(light)).toBe("rgb(255, 255, 255)");
+    const night = await ground(dark);
+    expect(night).not.toBe(await ground(light));
+    await light.click("#tools button");
+    expect(await ground(light)).toBe(night);
+    await dark.click("#tools button");
+    expect(await ground(dark)).toBe("rgb(255, 255, 255)");
+  });
+
+  it("fits a phone without scrolling sideways", async () => {
+    const page = await open({ width: 390, height: 844 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  });
+
+  it("is bright, without its controls and as wide as the paper when it is printed", async () => {
+    const page = await open({ colorScheme: "dark" });
+    await page.emulateMedia({ media: "print" });
+    const width = async (): Promise<number> => (await page.locator(".canvas canvas").first().boundingBox())?.width ?? 0;
+    await expect.poll(width).toBeLessThan(720);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(255, 255, 255)");
+    expect(await page.isVisible(".bar")).toBe(false);
+    await page.emulateMedia({ media: "screen" });
+    await expect.poll(width).toBeGreaterThan(1_000);
+    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).not.toBe("rgb(255, 255, 255)");
+  });
+
+  it("has its figures and tables without a script", async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`file://${file}`);
+    expect(await page.textContent(".tiles")).toContain("Result in USDT");
+    expect(await page.locator("table").count()).toBeGreaterThan(6);
+    expect(await page.textContent("#explore")).toContain("need JavaScript");
+    await context.close();
+  });
+
+  it("logs nothing and asks the network for nothing", () => {
+    expect(trouble).toEqual([]);
+  });
+});
