@@ -11,7 +11,7 @@
 import { validateHeaderName } from "node:http";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import type { buildConnector, Dispatcher, Pool } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
 import type { Clock } from "../../clock/clock.ts";
 import type { Profile } from "../../contract/profile.ts";
 import { authHeaderNames, queryText } from "../../contract/signing.ts";
@@ -20,6 +20,7 @@ import { isSluiceError, SluiceError } from "../../errors.ts";
 import { usualHeaders } from "./answer-body.ts";
 import type { WholeDialect } from "./dialect.ts";
 import { codeOf, type ExchangeSetting, HttpExchange, unwritable } from "./http-exchange.ts";
+import { proxyOf } from "./proxy.ts";
 import { type Origin, readBaseUrl } from "./service-address.ts";
 import type { ServiceTime } from "./service-time.ts";
 import { type KeySigner, proofsIn, type Signer } from "./sign.ts";
@@ -69,7 +70,8 @@ export class HttpTransport {
   readonly #setting: ExchangeSetting;
   readonly #underWay = new Set<HttpExchange>();
   readonly #sockets = new Set<Socket>();
-  readonly #pool: Pool;
+  readonly #dispatcher: Dispatcher;
+  readonly #origin: string;
   #closed: Promise<void> | undefined;
 
   constructor(options: HttpOptions) {
@@ -90,13 +92,9 @@ export class HttpTransport {
     const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
     // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
     const undici = createRequire(import.meta.url)("undici") as typeof import("undici");
-    const connector = undici.buildConnector({
-      rejectUnauthorized: true,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    });
-    this.#pool = new undici.Pool(urlOf(origin), {
+    const tls = { rejectUnauthorized: true, ...(options.ca !== undefined && { ca: options.ca }) };
+    const limits = {
       connections: options.sockets ?? socketsDefault,
-      connect: this.#watched(connector),
       maxHeaderSize: headerBytesMax,
       maxResponseSize: bodyBytesMax,
       keepAliveTimeout: idleMs,
@@ -104,7 +102,13 @@ export class HttpTransport {
       // A request has one deadline, on the clock.
       headersTimeout: 0,
       bodyTimeout: 0,
-    });
+    };
+    this.#origin = urlOf(origin);
+    const proxy = proxyOf(this.#origin);
+    this.#dispatcher =
+      proxy === undefined
+        ? new undici.Pool(this.#origin, { ...limits, connect: this.#watched(undici.buildConnector(tls)) })
+        : new undici.ProxyAgent({ ...limits, uri: proxy, requestTls: tls, proxyTunnel: true });
   }
 
   readonly transport: Transport = (request, sink) => {
@@ -120,10 +124,13 @@ export class HttpTransport {
       return;
     }
     const { options, redact } = written;
-    this.#pool.dispatch(options, new HttpExchange(request, this.#setting, sink, redact));
+    this.#dispatcher.dispatch(
+      { ...options, origin: this.#origin },
+      new HttpExchange(request, this.#setting, sink, redact),
+    );
   };
 
-  /** Connections that stand now, or are being made. */
+  /** Connections that stand now, or are being made, without those through a proxy. */
   readonly open = (): number => this.#sockets.size;
 
   /** Ends what is under way and every connection; resolves when none is left. */
@@ -136,7 +143,7 @@ export class HttpTransport {
     for (const exchange of this.#underWay) exchange.lose("the transport was closed");
     const ended = [...this.#sockets].map((socket) => new Promise((resolve) => socket.once("close", resolve)));
     for (const socket of this.#sockets) socket.destroy();
-    await Promise.all([this.#pool.destroy(), ...ended]);
+    await Promise.all([this.#dispatcher.destroy(), ...ended]);
   }
 
   #written(request: WireRequest): Written {

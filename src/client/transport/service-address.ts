@@ -16,6 +16,9 @@ export interface Origin {
 
 const loopback = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
 
+/** Whether a host name or address is this machine. */
+export const isLoopback = (hostname: string): boolean => loopback.test(hostname);
+
 const refuse = (why: string): never => {
   throw new SluiceError("CONFIG_INVALID", `The service's address ${why}`);
 };
@@ -36,7 +39,7 @@ export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
   }
   const secure = url.protocol === "https:";
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  if (!secure && !plainAllowed && !loopback.test(hostname)) {
+  if (!secure && !plainAllowed && !isLoopback(hostname)) {
     return refuse(
       `${url.origin} is not encrypted, and keys would be readable on the way; write https:, plain http is for this machine only.`,
     );

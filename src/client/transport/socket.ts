@@ -7,6 +7,7 @@
  * Not here: when to connect, and the messages (socket-connection.ts).
  */
 import { WebSocket } from "ws";
+import { socketAgentOf } from "./proxy.ts";
 
 interface SocketEvents {
   opened(): void;
@@ -42,7 +43,8 @@ const options = {
 
 /** A socket over `ws`. */
 export const openWebSocket: OpenSocket = (url, events) => {
-  const socket = new WebSocket(url, options);
+  const agent = socketAgentOf(url);
+  const socket = new WebSocket(url, agent === undefined ? options : { ...options, agent });
   const state = { reason: "", leaving: false };
   socket.on("open", () => {
     if (!state.leaving) events.opened();
