@@ -6,7 +6,7 @@
  * order was canceled by us or never existed is not.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
-import { type Effect, type Effects, evaluate, next } from "./effects.ts";
+import { type Effect, type Effects, evaluate } from "./effects.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
@@ -22,20 +22,19 @@ export const followChange = (state: ManagerState, order: Order, at: number): Eff
   const slot = isOver ? state.slots.of(order) : undefined;
   const own = slot?.order === order ? slot : undefined;
   const isFollowed = own?.rest !== undefined && !isLeftToUs(order);
-  const effects: Effect[] = [{ kind: "tell", order, executed, fill, notes, isFollowed, at }];
-  if (fill !== undefined) effects.push(...state.filled(fill));
-  if (!isOver) return effects;
-  if (own !== undefined) {
-    free(state, own, order);
-    effects.push(evaluate(own));
-  }
-  effects.push({ kind: "query", order, how: "settle" });
-  // Wanted orders that found no room, exits and protections wait for the end of an order.
-  effects.push(next(() => state.refusals.retryCrowded(state.risk.retries)));
-  effects.push(next(() => state.exits.release(order)));
-  effects.push(next(() => state.protections.act()));
-  return effects;
+  const tell: Effect = { kind: "tell", order, executed, fill, notes, isFollowed, at };
+  if (!isOver) return [tell];
+  if (own === undefined) return [tell, { kind: "ended", order }];
+  free(state, own, order);
+  return [tell, evaluate(own), { kind: "ended", order }];
 };
+
+/** Decisions once an order is closed and its slot was evaluated: of wanted orders that found no room, of exits, and of protections. */
+export const afterEnd: readonly ((state: ManagerState, order: Order) => Effects)[] = [
+  (state) => state.refusals.retryCrowded(state.risk.retries),
+  (state, order) => state.exits.release(order),
+  (state) => state.protections.act(),
+];
 
 /** The order was ended by us, or was never there: its wanted order is as new as before. */
 const isLeftToUs = (order: Order): boolean => {

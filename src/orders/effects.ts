@@ -42,20 +42,23 @@ export type Effect =
   | { readonly kind: "refuse"; readonly refusal: Refusal }
   /** The list of instruments may be old: it lacks this one. */
   | { readonly kind: "relist"; readonly instId: string }
-  /** A fill was journalled and published: listeners of positions are called, and balances that were read before it do not count. */
+  /** A fill was journalled and published: listeners of positions are called, and protections follow it. */
   | { readonly kind: "filled"; readonly fill: FillBody }
+  /** An order is closed and its slot was evaluated: slots that waited for it take their next step. */
+  | { readonly kind: "ended"; readonly order: Order }
+  /** The order rests: a cancel that was asked for before can leave. */
+  | { readonly kind: "resume"; readonly order: Order }
   /** The number of open orders may have changed. */
   | { readonly kind: "countOpen" }
   /** A decision that depends on the effects before it. */
   | { readonly kind: "decide"; readonly decide: () => Effects };
 
 /**
- * `look`: one question. `search`: questions until there is evidence. `expect`: a question if no record comes in time. `settle`: there is
- * evidence, and no question is needed any more.
+ * `look`: one question. `search`: questions until there is evidence. `expect`: a question if no record comes in time.
  */
-type QueryKind = "look" | "search" | "expect" | "settle";
+type QueryKind = "look" | "search" | "expect";
 
-/** A change that was counted: into the journal first, then to the listeners. */
+/** A change that was counted: into the journal first, then to the listeners; a fill of it is followed up as well. */
 export interface Told {
   readonly kind: "tell";
   readonly order: Order;

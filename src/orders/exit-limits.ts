@@ -205,6 +205,7 @@ export class ExitTrims {
       if (isClosed(order)) this.#open.delete(order);
       else this.#open.add(order);
     }
+    if (this.#open.size === 0) return noEffects;
     const isNews = order.terms.wantedQty === "" ? hasExecuted(order) : (order.record?.accFillSz ?? "") !== "";
     return isNews ? this.look(order.spec.instId) : noEffects;
   }

@@ -102,7 +102,9 @@ export class Exits {
     const isInForce = isResting(order) && order.unwanted === undefined;
     const protectedAgain = isInForce ? this.unprotected.end(slot) : noEffects;
     const follow = isEnded(order) ? this.#ended(slot, order, executed) : noEffects;
-    return both(both(grown, protectedAgain), follow);
+    return grown.length + protectedAgain.length + follow.length === 0
+      ? noEffects
+      : [...grown, ...protectedAgain, ...follow];
   }
 
   /** The slot's order was ended by the service. */

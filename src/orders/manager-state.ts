@@ -8,7 +8,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import { equal } from "../decimal.ts";
 import { type ClientOrderIds, createClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { compareWithLatest } from "./conflation.ts";
-import { both, type Effects, evaluate, next, noEffects, publish, type Run, record } from "./effects.ts";
+import { type Effects, evaluate, next, noEffects, publish, type Run, record } from "./effects.ts";
 import { ExitLimits, ExitTrims } from "./exit-limits.ts";
 import { Exits } from "./exits.ts";
 import { after, type Hold } from "./hold.ts";
@@ -101,7 +101,10 @@ export class ManagerState {
   /** Counts what an order may still execute, and decides what follows where it is closed. */
   count(order: Order, executed: Execution): Effects {
     this.risk.take(order, executed);
-    return both(both(this.exits.take(order, executed), this.exitTrims.take(order)), this.postOnly.take(order));
+    const exits = this.exits.take(order, executed);
+    const trims = this.exitTrims.take(order);
+    const postOnly = this.postOnly.take(order);
+    return exits.length + trims.length + postOnly.length === 0 ? noEffects : [...exits, ...trims, ...postOnly];
   }
 
   /** An order is known better than before, such as its strategy or its instrument. */
@@ -114,13 +117,8 @@ export class ManagerState {
       ...this.exits.grew(fill.strategy, fill.instId),
       ...this.exitTrims.look(fill.instId),
       record(fill),
-      ...this.filled(fill),
+      { kind: "filled", fill },
     ];
-  }
-
-  /** Follow-up of a fill that was journalled. */
-  filled(fill: FillBody): Effects {
-    return [{ kind: "filled", fill }, next(() => this.protections.act())];
   }
 
   recountAll(): Effects {

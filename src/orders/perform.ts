@@ -8,12 +8,13 @@
 import type { EventDraft } from "../journal/events.ts";
 import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { followChange } from "./changes.ts";
+import { afterEnd, followChange } from "./changes.ts";
 import type { Effect, Effects, Told } from "./effects.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Placements } from "./placement.ts";
+import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 import { type StepParts, slotStep } from "./slot-step.ts";
 import type { UnknownOrders } from "./unknown-orders.ts";
@@ -100,8 +101,14 @@ export class Performer {
         onUnknownInstrument?.(effect.instId);
         return;
       case "filled":
-        this.#state.cover.moved(effect.fill.instId);
-        this.#state.positions.tell(effect.fill.strategy);
+        this.#filled(effect.fill);
+        return;
+      case "resume":
+        this.run(this.#parts.cancellation.resume(effect.order));
+        return;
+      case "ended":
+        this.#parts.unknownOrders.settle(effect.order);
+        for (const decide of afterEnd) this.run(decide(this.#state, effect.order));
         return;
       case "countOpen":
         this.#countOpen();
@@ -139,11 +146,24 @@ export class Performer {
       fill.at = change.at;
       journal.append(fill);
     }
+    this.#publish(order, executed.filled, isFollowed);
+    if (fill !== undefined) this.#filled(fill);
+  }
+
+  #publish(order: Order, filledQty: string, isFollowed: boolean): void {
     const listeners = this.#listeners;
     if (listeners.length === 0) return;
-    const update = updateOf(order, executed.filled);
+    const update = updateOf(order, filledQty);
     for (let index = 0; index < listeners.length; index++)
       (listeners[index] as UpdateListener)(update, order, isFollowed);
+  }
+
+  /** A fill was journalled and published. */
+  #filled({ instId, strategy }: FillBody): void {
+    // Balances that were read before the fill do not count.
+    this.#state.cover.moved(instId);
+    this.#state.positions.tell(strategy);
+    this.run(this.#state.protections.act());
   }
 
   #countOpen(): void {

@@ -7,7 +7,7 @@
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
+import { type Effect, type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
 import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { advance, foundOrder, hasExecuted, isClosed, type Order, recalledOrder } from "./order-state.ts";
@@ -49,13 +49,12 @@ export class Reconciliation {
     const known = order.record ?? this.#state.options.store.find({ ordId });
     if (known !== undefined) return order.record === undefined ? this.#onRecord(order, known) : noEffects;
     if (!advance(order, { type: "acknowledged", ordId })) return noEffects;
-    return [publish(order), next(() => this.#accepted(order))];
-  }
-
-  /** An accepted order was published: it can be canceled, and its record has to come. */
-  #accepted(order: Order): Effects {
-    if (isClosed(order) || order.record !== undefined) return noEffects;
-    return [{ kind: "query", order, how: "expect" }, ...this.#wake(order)];
+    return [
+      publish(order),
+      { kind: "query", order, how: "expect" },
+      this.#evaluateOf(order),
+      { kind: "resume", order },
+    ];
   }
 
   /** An order that a previous run sent and did not see the end of, unless the service has told of it already. */
@@ -135,11 +134,10 @@ export class Reconciliation {
     return isActive(record.state) ? this.#adopt(record) : this.#unrecorded.take(record);
   }
 
-  #wake(order: Order): Effects {
+  /** The next step of the order's slot; the order itself has to be the slot's own. */
+  #evaluateOf(order: Order): Effect {
     const slot = this.#state.slots.of(order);
-    const own: Effects = slot?.order === order ? [evaluate(slot)] : noEffects;
-    // Once its slot was evaluated, a cancel that was asked for can leave.
-    return [...own, next(() => this.#cancellation.resume(order))];
+    return slot?.order === order ? evaluate(slot) : { kind: "resume", order };
   }
 
   #onRecord(order: Order, record: OrderRecord): Effects {
@@ -147,9 +145,7 @@ export class Reconciliation {
     this.#unknownOrders.settle(order);
     this.#state.compare(order);
     if (!advance(order, { type: "recorded", record })) return noEffects;
-    return isClosed(order)
-      ? [publish(order)]
-      : [publish(order), next(() => (isClosed(order) ? noEffects : this.#wake(order)))];
+    return isClosed(order) ? [publish(order)] : [publish(order), this.#evaluateOf(order), { kind: "resume", order }];
   }
 
   /** A slot holds one order, also while no strategy names it: the older ones go. */

@@ -251,24 +251,15 @@ const contractsOf = (qty: string, lotSize: string, contract: string): string => 
   return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
 };
 
-/** Of the size asked about last, brought onto the lot, and why it is refused. */
-const lastLots = { size: "", lotSize: "", minSize: "" as string | undefined, instId: "", qty: "", refused: "" };
+/** Whole lots of a size, and the reason where they are too few. */
+type Lots = { readonly ok: true; readonly qty: string } | { readonly ok: false; readonly reason: string };
 
-/** Whole lots of a size, and in `refused` why they are too few; empty where they are not. */
-const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: string): typeof lastLots => {
-  if (
-    lastLots.size === size &&
-    lastLots.lotSize === lotSize &&
-    lastLots.minSize === minSize &&
-    lastLots.instId === instId
-  )
-    return lastLots;
+const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: string): Lots => {
   const qty = toStep(size, lotSize, "down");
-  let refused = "";
-  if (!isPositive(qty)) refused = `the size is below one lot of ${lotSize} ${instId.split("-")[0]}`;
-  else if (minSize !== undefined && compare(qty, minSize) < 0)
-    refused = `the size ${qty} is below the minimum of ${minSize}`;
-  return Object.assign(lastLots, { size, lotSize, minSize, instId, qty, refused });
+  if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${instId.split("-")[0]}` };
+  if (minSize !== undefined && compare(qty, minSize) < 0)
+    return { ok: false, reason: `the size ${qty} is below the minimum of ${minSize}` };
+  return { ok: true, qty };
 };
 
 const sizeOf = (
@@ -293,8 +284,9 @@ const sizeOf = (
       return { ok: true, sz: toStep(wanted.qty, lotSize, "down"), baseQty: wanted.qty };
     return { ok: false, ...unquoted(wanted.instId, "turn the size into the service's unit") };
   }
-  const { qty, refused } = lotsOf(wanted.qty ?? baseOf(wanted, unit, px, contract), instrument, wanted.instId);
-  if (refused !== "") return { ok: false, reason: refused };
+  const lots = lotsOf(wanted.qty ?? baseOf(wanted, unit, px, contract), instrument, wanted.instId);
+  if (!lots.ok) return lots;
+  const { qty } = lots;
   if (wanted.sz !== undefined) return { ok: true, sz: plain(wanted.sz), baseQty: qty };
   switch (unit) {
     case "quote_notional":

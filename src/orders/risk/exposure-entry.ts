@@ -85,15 +85,8 @@ export const noExecution: Execution = {
   instrument: undefined,
 };
 
-/** Of the record asked about last: one order's is asked about several times in a row. */
-let last = noExecution;
-
-const executedOf = (instId: string, record: OrderRecord, rules: Rules): Execution => {
-  const instrument = rules.instruments().get(instId);
-  if (last.record !== record || last.profile !== rules.profile || last.instrument !== instrument)
-    last = executedBy(instId, record, instrument, rules);
-  return last;
-};
+const executedOf = (instId: string, record: OrderRecord, rules: Rules): Execution =>
+  executedBy(instId, record, rules.instruments().get(instId), rules);
 
 const executedBy = (
   instId: string,
