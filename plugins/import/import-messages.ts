@@ -20,6 +20,7 @@ import type { Terms } from "./import-terms.ts";
 import { createInstants, linesInOrder, receiveTimes, timesOfExchange } from "./import-times.ts";
 import { type Message, messagesAt } from "./message-lines.ts";
 import type { Note, ReaderOptions } from "./reader-options.ts";
+import { TradeIds } from "./table/repeated-trades.ts";
 
 interface MessageOptions extends ReaderOptions {
   /** Base currency in one contract, as decimal text. */
@@ -47,6 +48,7 @@ interface Sink extends MessageRows {
   readonly note: Note;
   /** Whether trades are taken one by one or aggregated, where the recording tells both. */
   prints: string | undefined;
+  readonly tradeIds: TradeIds;
 }
 
 export const readMessages = async (
@@ -110,7 +112,17 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
     pushLevels(rows.levels, at, line, -1, asks);
     if (snapshot && first < rows.levels.at.length) rows.levels.snapshot.values[first] = 1;
   }, note);
-  return { ...rows, book, best, instantOf, note, terms, next: { at: 0, rate: "" }, prints: undefined };
+  return {
+    ...rows,
+    book,
+    best,
+    instantOf,
+    note,
+    terms,
+    next: { at: 0, rate: "" },
+    prints: undefined,
+    tradeIds: new TradeIds(),
+  };
 };
 
 /** Later counts are microseconds, which some exchanges can be asked for. */
@@ -190,9 +202,13 @@ const takeTrade = (message: Message, sink: Sink): void => {
   if (typeof makerBought !== "boolean")
     throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
   sink.prints ??= eventOf(message);
+  const isAggregated = eventOf(message) === "aggTrade";
   const reason =
     sink.prints === eventOf(message)
-      ? reasonToSkip(data["X"], parts[0] === 0 || parts[2] === 0)
+      ? (reasonToSkip(data["X"], parts[0] === 0 || parts[2] === 0) ??
+        (sink.tradeIds.isRepeated(data[isAggregated ? "a" : "t"])
+          ? "repeated trades by their ids, dropped"
+          : undefined))
       : "trades told a second time (single and aggregated), dropped";
   if (reason === undefined) pushTrade(sink.trades, sink.instantOf("trade", at), line, makerBought ? -1 : 1, parts);
   else sink.note(reason);

@@ -47,11 +47,13 @@ interface Print {
   readonly qty: unknown;
   /** The aggressor's. */
   readonly sold: boolean;
+  readonly id: unknown;
 }
 
-const trade = ({ s, at, px, qty, sold }: Print): Fields => ({
+const trade = ({ s, at, px, qty, sold, id }: Print): Fields => ({
   e: "trade",
   s,
+  t: text(id),
   ...timeOf(at),
   p: text(px),
   q: text(qty),
@@ -83,8 +85,8 @@ const okx: Venue = {
     if (event !== undefined) return unknown(`OKX ${text(event)}`);
     const scale = (qty: string): string => (/-SWAP$|-\d{6}$/.test(s) ? inBase(s, qty) : qty);
     if (channel === "trades" || channel === "trades-all")
-      return objects(data).map(({ ts, px, sz, side }) =>
-        trade({ s, at: ts, px, qty: scale(text(sz)), sold: sells(side) }),
+      return objects(data).map(({ ts, px, sz, side, tradeId: id }) =>
+        trade({ s, at: ts, px, qty: scale(text(sz)), sold: sells(side), id }),
       );
     if (channel === "bbo-tbt")
       return objects(data).map(({ ts, bids, asks }) =>
@@ -125,7 +127,7 @@ const bybit: Venue = {
     const [channel = "", ...rest] = text(topic).split(".");
     const s = rest.at(-1) ?? "";
     if (channel === "publicTrade")
-      return objects(data).map(({ T, p, v, S }) => trade({ s, at: T, px: p, qty: v, sold: sells(S) }));
+      return objects(data).map(({ T, p, v, S, i: id }) => trade({ s, at: T, px: p, qty: v, sold: sells(S), id }));
     if (channel === "orderbook" && isObject(data)) {
       const { b, a, u } = data;
       const time = timeOf(cts ?? ts);
@@ -171,7 +173,8 @@ const coinbase: Venue = {
       changes,
     } = message as Fields & { readonly product_id: string };
     // The side is that of the order that was resting.
-    if (type === "match") return [trade({ s, at: time, px: price, qty: size, sold: !sells(side) })];
+    if (type === "match")
+      return [trade({ s, at: time, px: price, qty: size, sold: !sells(side), id: message["trade_id"] })];
     if (type === "ticker" && message["best_bid_size"] !== undefined)
       return [
         quote(
@@ -197,8 +200,8 @@ const coinbaseAdvanced: Venue = {
       // Trades of a snapshot are older than the recording.
       if (channel === "market_trades" && type === "update")
         return objects(trades)
-          .map(({ product_id: symbol, time, price, size, side }) =>
-            trade({ s: text(symbol), at: time, px: price, qty: size, sold: !sells(side) }),
+          .map(({ product_id: symbol, time, price, size, side, trade_id: id }) =>
+            trade({ s: text(symbol), at: time, px: price, qty: size, sold: !sells(side), id }),
           )
           .reverse();
       if (channel !== "l2_data") return unknown(`Coinbase ${text(channel)} ${text(type)}`);
@@ -218,10 +221,11 @@ const coinbaseAdvanced: Venue = {
 const kraken: Venue = {
   is: ({ channel, data }) => typeof channel === "string" && Array.isArray(data),
   messages: ({ channel, type, data }) =>
-    objects(data).flatMap(({ symbol, timestamp, side, price, qty, bid, bid_qty: bidQty, ask, ask_qty: askQty }) => {
+    objects(data).flatMap((row) => {
+      const { symbol, timestamp, side, price, qty, bid, bid_qty: bidQty, ask, ask_qty: askQty, trade_id: id } = row;
       const s = text(symbol);
       if (channel === "trade" && type === "update")
-        return [trade({ s, at: timestamp, px: price, qty, sold: sells(side) })];
+        return [trade({ s, at: timestamp, px: price, qty, sold: sells(side), id })];
       if (channel === "ticker") return [quote(s, timestamp, [bid, bidQty], [ask, askQty])];
       return unknown(`Kraken ${text(channel)} ${text(type)}`);
     }),
@@ -236,7 +240,7 @@ const bitmex: Venue = {
       const scale = (qty: string): string => inBase(s, qty);
       if (table === "trade" && action === "insert") {
         const qty = homeNotional === undefined ? scale(text(size)) : text(homeNotional);
-        return [trade({ s, at: timestamp, px: price, qty, sold: sells(side) })];
+        return [trade({ s, at: timestamp, px: price, qty, sold: sells(side), id: row["trdMatchID"] })];
       }
       if (table === "quote" && action === "insert")
         return [

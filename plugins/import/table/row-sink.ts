@@ -26,9 +26,13 @@ export interface RowSink {
   series(): Series[];
 }
 
-/** A column in another order of rows. */
-export const inOrder = <C extends Column>(column: C, order: Uint32Array | undefined): C =>
-  order === undefined ? column : (column.map((_, row) => column[order[row] as number] as number) as C);
+/** The rows of a column at `places`, in their order; the column itself where these are undefined. */
+export const inOrder = <C extends Column>(column: C, places: Uint32Array | undefined): C => {
+  if (places === undefined) return column;
+  const picked = new (column.constructor as new (length: number) => C)(places.length);
+  for (let row = 0; row < places.length; row++) picked[row] = column[places[row] as number] as number;
+  return picked;
+};
 
 /** A quantity in base currency. */
 export const times = ({ count, places }: Parsed, unit: Parsed | undefined): Parsed =>

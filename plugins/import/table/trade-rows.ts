@@ -2,7 +2,8 @@
  * Trades, best prices and order books of a file as series.
  *
  * Invariants: the side of a trade is the aggressor's; what has no side, no price or no quantity is left out and
- * counted; of books row by row only what changed is kept, so that the book after each row is the row.
+ * counted; a trade is known by its id and its instant, wherever in the file it comes again; of books row by row only
+ * what changed is kept, so that the book after each row is the row.
  * Not here: order and instants of rows (row-order.ts, table-reader.ts), bars (bar-rows.ts).
  */
 
@@ -11,6 +12,7 @@ import { append, growing, held } from "../import-columns.ts";
 import { type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import type { Note } from "../reader-options.ts";
 import { flagOf, isBlank, sideOf } from "./cell-kinds.ts";
+import { idNumberOf, withoutRepeats } from "./repeated-trades.ts";
 import type { RowOrder } from "./row-order.ts";
 import { inOrder, type RowSink, type RowValues, times } from "./row-sink.ts";
 
@@ -27,7 +29,7 @@ export class TradeRows implements RowSink {
   readonly #side = growing(Int8Array);
   readonly #px;
   readonly #qty;
-  #lastId = "";
+  readonly #ids = growing(Float64Array);
 
   constructor(options: RowsOptions) {
     this.#options = options;
@@ -37,35 +39,37 @@ export class TradeRows implements RowSink {
 
   push({ at, line, cell, unit }: RowValues): void {
     const { file, order, note } = this.#options;
-    const id = cell("id");
-    const isRepeated = id !== "" && id === this.#lastId && at === order.last;
-    this.#lastId = id;
     const [px, qty] = [
       parseDecimal(cell("price"), file, line, "price"),
       parseDecimal(cell("qty"), file, line, "quantity"),
     ];
     const side = this.#sideOf(cell("side"), cell("buyerIsMaker"), line);
-    if (isRepeated || px.count === 0 || qty.count === 0 || side === undefined) {
-      note(
-        isRepeated
-          ? "repeated rows, dropped"
-          : side === undefined
-            ? "trades without a side, dropped"
-            : "trades of price or quantity zero, dropped",
-      );
+    if (px.count === 0 || qty.count === 0 || side === undefined) {
+      note(side === undefined ? "trades without a side, dropped" : "trades of price or quantity zero, dropped");
       return;
     }
     order.push(at, line);
     append(this.#side, side);
     this.#px.push(px, line);
     this.#qty.push(times(qty, unit), line);
+    append(this.#ids, idNumberOf(cell("id")));
   }
 
   series(): Series[] {
-    const { order } = this.#options;
-    const by = order.order();
-    const columns = [held(this.#side), this.#px.counts(), this.#qty.counts()].map((column) => inOrder(column, by));
-    return order.at.length === 0 ? [] : [seriesOf("trade", 0, inOrder(held(order.at), by), columns)];
+    const { order, note } = this.#options;
+    const columns = [held(this.#side), this.#px.counts(), this.#qty.counts()];
+    const at = held(order.at);
+    const by = withoutRepeats({ at, ids: held(this.#ids), columns, order: order.order(), note });
+    return at.length === 0
+      ? []
+      : [
+          seriesOf(
+            "trade",
+            0,
+            inOrder(at, by),
+            columns.map((column) => inOrder(column, by)),
+          ),
+        ];
   }
 
   #sideOf(side: string, buyerIsMaker: string, line: number): 1 | -1 | undefined {

@@ -482,9 +482,32 @@ describe("Files of trades are read in the layout of", () => {
     const { tape, meta } = await read(text);
     expect(tape.length).toBe(2);
     expect(meta.notes?.map(({ what, count }) => `${what}: ${count}`)).toEqual([
-      "repeated rows, dropped: 1",
       "trades of price or quantity zero, dropped: 1",
       "trades without a side, dropped: 1",
+      "repeated trades by their ids, dropped: 1",
+    ]);
+  });
+
+  it.each([
+    ["as numbers", ["7", "8", "9"]],
+    ["as text", ["7f-a", "7f-b", "7f-c"]],
+  ])("any, where a page of trades with ids %s comes again", async (_, [a, b, c]) => {
+    const row = (id: string | undefined, at: number, px: number) => `${id},${1704067200000 + at},${px},1,buy`;
+    const page = [row(a, 0, 1), row(b, 0, 2), row(c, 1, 3)];
+    for (const rows of [[...page, ...page], [...page, ...page].reverse()]) {
+      const { tape, meta } = await read(`id,timestamp,price,volume,side\n${rows.join("\n")}\n`);
+      const prices = texts(tape, "trade", 1, "tickSize");
+      expect([...prices].sort()).toEqual(["1", "2", "3"]);
+      expect(meta.notes).toContainEqual({ what: "repeated trades by their ids, dropped", count: 3 });
+    }
+  });
+
+  it("any, with trades that are alike where nothing tells them apart, which are counted", async () => {
+    const text = "timestamp,price,volume,side\n1704067200000,1,1,buy\n1704067200000,2,1,buy\n1704067200000,1,1,buy\n";
+    const { tape, meta } = await read(text);
+    expect(tape.length).toBe(3);
+    expect(meta.notes).toEqual([
+      { what: "trades like another one of the same instant, kept: without ids they may be two", count: 1 },
     ]);
   });
 });
