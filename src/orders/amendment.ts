@@ -155,6 +155,6 @@ export class Amendments {
 
   /** The order counts for more or less than before. */
   #count(order: Order): Effects {
-    return this.#state.count(order, this.#state.executed(order));
+    return this.#state.count(order, this.#state.executed(order), this.#state.slotOf(order));
   }
 }

@@ -18,9 +18,8 @@ export const followChange = (state: ManagerState, order: Order, at: number): Eff
   const fill = state.book(order, executed);
   const isOver = isClosed(order);
   if (isOver) state.slots.close(order);
-  const notes = state.count(order, executed);
-  const slot = isOver ? state.slots.of(order) : undefined;
-  const own = slot?.order === order ? slot : undefined;
+  const own = state.slotOf(order);
+  const notes = state.count(order, executed, own);
   const isFollowed = own?.rest !== undefined && !isLeftToUs(order);
   const tell: Effect = { kind: "tell", order, executed, fill, notes, isFollowed, at };
   if (!isOver) return [tell];

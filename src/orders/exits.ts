@@ -94,11 +94,10 @@ export class Exits {
     this.#rules = { profile: contract.profile, instruments };
   }
 
-  /** An order has changed. Decides whether its slot places another one where it is closed: call it before the slot is freed. */
-  take(order: Order, executed: Execution): Effects {
+  /** An order has changed. Decides whether its slot places another one where it is closed: call it before the slot is freed. `slot`: its own. */
+  take(order: Order, executed: Execution, slot: Slot | undefined): Effects {
     const grown = this.grew(order.strategy, order.spec.instId);
-    const slot = this.#slots.of(order);
-    if (slot?.order !== order) return grown;
+    if (slot === undefined) return grown;
     const isInForce = isResting(order) && order.unwanted === undefined;
     const protectedAgain = isInForce ? this.unprotected.end(slot) : noEffects;
     const follow = isEnded(order) ? this.#ended(slot, order, executed) : noEffects;

@@ -98,10 +98,16 @@ export class ManagerState {
     return fill;
   }
 
-  /** Counts what an order may still execute, and decides what follows where it is closed. */
-  count(order: Order, executed: Execution): Effects {
+  /** The slot whose own order it is; undefined for a surplus order and for one whose slot is not known. */
+  slotOf(order: Order): Slot | undefined {
+    const slot = this.slots.of(order);
+    return slot?.order === order ? slot : undefined;
+  }
+
+  /** Counts what an order may still execute, and decides what follows where it is closed. `own`: its slot (`slotOf`). */
+  count(order: Order, executed: Execution, own: Slot | undefined): Effects {
     this.risk.take(order, executed);
-    const exits = this.exits.take(order, executed);
+    const exits = this.exits.take(order, executed, own);
     const trims = this.exitTrims.take(order);
     const postOnly = this.postOnly.take(order);
     return exits.length + trims.length + postOnly.length === 0 ? noEffects : [...exits, ...trims, ...postOnly];
@@ -128,8 +134,8 @@ export class ManagerState {
 
   /** Compares an order with the latest wanted order of its slot, where that has changed since: one that suits it after all may stay. */
   compare(order: Order): void {
-    const slot = this.slots.of(order);
-    if (slot?.order !== order || !slot.isUncompared) return;
+    const slot = this.slotOf(order);
+    if (slot === undefined || !slot.isUncompared) return;
     const mayStay = order.terms.wantedQty === "" || !this.exitLimits.isExcess(order);
     compareWithLatest(slot, mayStay ? this.counted(slot) : undefined, this.specifications.compare);
   }

@@ -136,8 +136,8 @@ export class Reconciliation {
 
   /** The next step of the order's slot; the order itself has to be the slot's own. */
   #evaluateOf(order: Order): Effect {
-    const slot = this.#state.slots.of(order);
-    return slot?.order === order ? evaluate(slot) : { kind: "resume", order };
+    const slot = this.#state.slotOf(order);
+    return slot === undefined ? { kind: "resume", order } : evaluate(slot);
   }
 
   #onRecord(order: Order, record: OrderRecord): Effects {
