@@ -245,9 +245,12 @@ export class EngineLifecycle {
     });
     pluginHost.stop();
     await pluginHost.ended();
-    const stopping = extensions.stopping(() => ({ cancel, open: openIn(accounts.all) }));
-    if (stopping !== undefined) await stopping;
-    await this.#end();
+    try {
+      const stopping = extensions.stopping(() => ({ cancel, open: openIn(accounts.all) }));
+      if (stopping !== undefined) await stopping;
+    } finally {
+      await this.#end();
+    }
   }
 
   /** What a previous run left, then the service's state; first of all what is still to be loaded. */

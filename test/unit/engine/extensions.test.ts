@@ -4,6 +4,7 @@ import { runBacktest } from "../../../src/backtest/runner.ts";
 import { Extensions } from "../../../src/engine/extensions.ts";
 import type { EngineExtension, ExtensionContext } from "../../../src/host/engine-extension.ts";
 import { createEngine, definePlugin, type Plugin } from "../../../src/index.ts";
+import { testPlugin } from "../../../src/testing.ts";
 import { closed } from "../../support/harness/backtest.ts";
 
 type Context = Omit<ExtensionContext<never>, "name" | "options">;
@@ -66,6 +67,18 @@ describe("Steps of extensions", () => {
     const { extensions } = make({ closed: async () => void done.push("first") }, { closed: failing });
     await expect(extensions.closed()).rejects.toThrow("no luck");
     expect(done).toEqual(["first"]);
+  });
+
+  it("close the engine where one throws while it stops, and the stop reports that", async () => {
+    const done: string[] = [];
+    const clumsy = definePlugin({
+      name: "clumsy",
+      options: closed,
+      extend: () => ({ stopping: failing, closed: async () => void done.push("closed") }),
+    });
+    const test = await testPlugin(clumsy({}));
+    await expect(test.stop()).rejects.toThrow("no luck");
+    expect(done).toEqual(["closed"]);
   });
 
   it("wait one after the other until this process may trade", async () => {
