@@ -25,6 +25,7 @@ import type { WantedOrder } from "./orders/wanted-order.ts";
 
 export type { CandleInput, QuoteInput, TradeInput } from "./backtest/testkit/hand-market.ts";
 export type { PlottedValue } from "./backtest/testkit/observed-run.ts";
+export { checkPlugin, type PluginCheckOptions, type PluginFinding } from "./backtest/testkit/plugin-rules.ts";
 export type { TestFill, TestOrder } from "./backtest/testkit/sent-orders.ts";
 export { type TestOptions, testStartAt } from "./backtest/testkit/test-options.ts";
 
