@@ -24,6 +24,7 @@ const sidebar = [
     ["Stops and take-profits", "stops"],
     ["Risk limits", "risk"],
     ["Testing a strategy", "testing"],
+    ["Write a plugin", "plugins"],
     ["Recorded markets", "markets"],
     ["The report", "report"],
     ["Reading the results", "results"],

@@ -3,59 +3,18 @@
  *
  * Without a network: what it depends on is linked from this folder's `node_modules`.
  */
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { type Ended, link, manifest, npm, packedProjectIn, packInto, root, run } from "../../support/packed-package.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = temporaryFolder("package");
-const clone = join(folder, "clone");
-const project = join(folder, "project");
-const installed = join(project, "node_modules", "sluice");
-const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  readonly version: string;
-  readonly dependencies: Readonly<Record<string, string>>;
-};
+const made = packedProjectIn(folder);
+const { installed, project, sluice, tarball } = made;
 /** Types and the manifest have no part in which the platform is another one (vitest.config.ts). */
 const isOnlyAnotherPlatform = process.env["PLATFORM_TESTS"] === "1";
-const tarball = join(folder, `sluice-${manifest.version}.tgz`);
 let packed: readonly string[] = [];
-
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-const run = (
-  command: string,
-  argv: readonly string[],
-  cwd: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<Ended> =>
-  new Promise((resolve) => {
-    const options = {
-      cwd,
-      timeout: 230_000,
-      shell: process.platform === "win32",
-      env: { ...process.env, NO_COLOR: "1", ...env },
-    };
-    execFile(command, argv, options, (error, out, err) => {
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, out, err });
-    });
-  });
-const npm = (argv: readonly string[], cwd: string): Promise<Ended> =>
-  run("npm", [...argv, "--offline", "--no-audit", "--no-fund", "--no-update-notifier"], cwd, { INIT_CWD: cwd });
-const sluice = (...argv: readonly string[]): Promise<Ended> =>
-  run(process.execPath, [join(installed, "src/cli/sluice.mjs"), ...argv], project);
-
-const link = (from: string, to: string): void => {
-  mkdirSync(dirname(to), { recursive: true });
-  symlinkSync(from, to, "junction");
-};
 
 /** Prints the address of every module of the package as it is loaded. */
 const countingLoader = `import { register } from "node:module";
@@ -104,26 +63,9 @@ export { recordEngine, simulate, startVenueServer };
 `;
 
 beforeAll(async () => {
-  mkdirSync(clone);
-  for (const name of readdirSync(root)) {
-    if (
-      /^(src|strategies|plugins|config|template|package\.json|tsconfig.*\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(
-        name,
-      )
-    ) {
-      cpSync(join(root, name), join(clone, name), { recursive: true });
-    }
-  }
-  cpSync(join(root, "test/fixtures"), join(clone, "test/fixtures"), { recursive: true });
-  link(join(root, "node_modules"), join(clone, "node_modules"));
-  const { code, err } = await npm(["pack", "--pack-destination", folder], clone);
+  const { code, err } = await packInto(folder, made);
   expect([code, code === 0 ? "" : err]).toEqual([0, ""]);
   packed = (await run("tar", ["-tzf", tarball], folder)).out.trim().split("\n");
-  mkdirSync(installed, { recursive: true });
-  await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
-  for (const name of [...Object.keys(manifest.dependencies), "rxjs", "@types"])
-    link(join(root, "node_modules", name), join(project, "node_modules", name));
-  writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
 });
 
 describe("A package packed from an unbuilt clone", () => {
