@@ -117,7 +117,7 @@ export class RequestGate {
         await this.pause(until - now);
         continue;
       }
-      const ticket = this.#window.begin(units);
+      const ticket = this.#window.begin(units, now);
       left -= units;
       if (left <= 0) return () => this.#window.lose(ticket, clock.now());
       this.#window.lose(ticket, now);

@@ -179,6 +179,8 @@ export interface QuotaRow {
   /** Used by other clients, of `used`. */
   readonly foreign: number;
   readonly windowEndsAt: number;
+  /** `floor` while the service's counts are disregarded and the limit is spent evenly. */
+  readonly mode: "measured" | "floor";
 }
 
 /** Section `queue`, by class and owner (`place|ladder`); key `all` for everything. */

@@ -249,8 +249,8 @@ export class EngineView {
     if (quota === undefined) return undefined;
     this.#document.replace(
       "quota",
-      quota.layers.map(({ layer, scope, capacity, used, reserved, foreign, windowEndsAt }) => {
-        return [`${layer}|${scope}`, { layer, scope, capacity, used, reserved, foreign, windowEndsAt }] as const;
+      quota.layers.map(({ layer, scope, capacity, used, reserved, foreign, windowEndsAt, mode }) => {
+        return [`${layer}|${scope}`, { layer, scope, capacity, used, reserved, foreign, windowEndsAt, mode }] as const;
       }),
     );
     this.#document.replace("queue", [

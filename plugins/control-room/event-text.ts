@@ -55,6 +55,10 @@ const sayings: Sayings = {
   "action.dropped": ({ endpoint, reason }) => ["warn", `${endpoint} given up${because(reason)}`],
   "quota.rejected": ({ layer }) => ["bad", `HTTP 429 by the ${layer} limit`],
   "quota.otherClients": ({ layer, used }) => ["warn", `other clients used ${used} of the ${layer} limit`],
+  "quota.mode": ({ layer, scope, mode, why }) =>
+    mode === "floor"
+      ? ["warn", `the ${layer} limit of ${scope} is spent evenly, without the service's counts: ${why}`]
+      : ["info", `the ${layer} limit of ${scope} is spent by the service's counts again: ${why}`],
   "order.changed": orderSaying,
   fill: ({ strategy, slot, instId, side, qty, px, cost, currency }) => [
     "info",

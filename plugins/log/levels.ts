@@ -16,6 +16,7 @@ export const levels: Readonly<Partial<Record<EventType, Level>>> = {
   "action.dropped": "debug",
   "quota.rejected": "warn",
   "quota.otherClients": "debug",
+  "quota.mode": "warn",
   "order.changed": "debug",
   "order.refused": "warn",
   "order.slowed": "warn",

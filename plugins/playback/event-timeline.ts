@@ -104,7 +104,13 @@ class RecordedRun {
     const [used, foreign] = minute === this.#minute ? [this.#used + this.#foreign, this.#foreign] : [0, 0];
     const { capacity } = layers.uid;
     const layer = { layer: "uid", scope: "", capacity, used, reserved: 0, free: Math.max(0, capacity - used), foreign };
-    return { at, layers: [{ ...layer, windowEndsAt: (minute + 1) * minuteMs }], queued: 0, inFlight: 0, spent };
+    return {
+      at,
+      layers: [{ ...layer, windowEndsAt: (minute + 1) * minuteMs, mode: "measured" }],
+      queued: 0,
+      inFlight: 0,
+      spent,
+    };
   }
 
   #of(name: string): Omit<StrategyView, "positions"> {

@@ -51,6 +51,10 @@ const readQuota = (series: SeriesSet, { quotaNow }: Context): void => {
   each("quota_used", "used");
   each("quota_reserved", "reserved");
   each("quota_foreign", "foreign");
+  series.replace(
+    "quota_floor",
+    layers.map(({ layer, scope, mode }) => [{ layer, scope }, mode === "floor" ? 1 : 0]),
+  );
   series.replace("queue", [[{}, queued]]);
   series.replace("in_flight", [[{}, inFlight]]);
   series.replace(

@@ -31,6 +31,7 @@ export const metrics = {
   quota_used: ["gauge", "Used of the current window, by this engine and others", ["layer", "scope"]],
   quota_reserved: ["gauge", "Kept of the current window for exits", ["layer", "scope"]],
   quota_foreign: ["gauge", "Used of the current window by other clients", ["layer", "scope"]],
+  quota_floor: ["gauge", "1 while a limit is spent evenly, without the service's counts", ["layer", "scope"]],
   quota_spent_total: ["counter", "Weight spent since the start, by owner", ["owner"]],
   quota_rejected_total: ["counter", "Answers that a rate limit is exceeded", ["layer"]],
   queue: ["gauge", "Actions that wait for quota or for their turn", []],

@@ -152,6 +152,8 @@ const namesOf = (event: Event): readonly string[] => {
       return ["a refusal by a limit"];
     case "quota.otherClients":
       return ["use by other clients was noticed"];
+    case "quota.mode":
+      return [];
     case "journal.opened":
       return openingNames(event);
     case "journal.restored":

@@ -99,6 +99,7 @@ export const assemble = (
     reserve: { elementWeight, ...reserve },
     startedAt: clock.now(),
     onAnomaly,
+    onMode: (change) => journal.append({ type: "quota.mode", ...change }),
   });
   const startWatch = createStartWatch({ clock, journal, baseUrl: config.service.baseUrl });
   const transport = startWatch.interceptor(

@@ -35,6 +35,7 @@ const names: Readonly<Record<EventName, true>> = {
   "action.dropped": true,
   "quota.rejected": true,
   "quota.otherClients": true,
+  "quota.mode": true,
   "order.changed": true,
   "order.planned": true,
   "order.sent": true,

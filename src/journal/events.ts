@@ -109,6 +109,19 @@ export type EventBody =
       /** Requests or weight of the current window. */
       readonly used: number;
     }
+  /**
+   * A rate-limit layer falls to its floor (`floor`): counts and refusals contradict what is known, so that they are disregarded and 95 % of the
+   * limit is spent evenly. Or counts are used again (`measured`).
+   */
+  | {
+      readonly type: "quota.mode";
+      readonly layer: string;
+      /** The address, user or key that the layer counts. */
+      readonly scope: string;
+      readonly mode: "measured" | "floor";
+      /** Reason, in words. */
+      readonly why: string;
+    }
   /** A strategy threw, or a stream of it failed: its orders are canceled. */
   | {
       readonly type: "strategy.failed";

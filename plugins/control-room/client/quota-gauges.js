@@ -67,6 +67,7 @@ class Gauge {
     const text = [
       `${figure(spent)} of ${figure(capacity)} ${unit} used`,
       ...(others > 0 ? [`${figure(others)} by other clients`] : []),
+      ...(row.mode === "floor" ? ["spent evenly, without the service's counts"] : []),
       ...(kept > 0 ? [`${figure(kept)} kept for exits`] : []),
     ].join(" · ");
     put(this.#text, text);

@@ -178,9 +178,9 @@ export class Allowances {
     const { capacity, scope, unit, windowMs } = gauge.spec;
     const most = capacity - this.policy.keySlots;
     // However few there are, ordinary actions get one: its answer is what tells that there are more again.
-    const kept = (): number => Math.max(1 + gauge.missing, most);
+    const kept = (): number => (gauge.flows ? gauge.capacity : Math.max(1 + gauge.missing, most));
     if (scope === "key") {
-      if (least) return () => Math.min(Math.max(1 + gauge.missing, most), capacity - 1) - (gauge.lags ? 1 : 0);
+      if (least) return () => (gauge.flows ? gauge.capacity : Math.min(kept(), capacity - 1) - (gauge.lags ? 1 : 0));
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }

@@ -23,6 +23,8 @@ const spanShare = 0.9;
 
 /** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
 const leapShare = 0.25;
+/** In shorter windows there is no time for another call to confirm a count. */
+const confirmedMsLeast = 10_000;
 /** Windows after which a refusal may again be laid to others' use; sooner it is the limit's. */
 const leapGap = 1.2;
 
@@ -42,6 +44,8 @@ interface Parts {
   readonly entry: WindowEntry;
   readonly limit: LearnedLimit;
   readonly onMisread: OnMisread;
+  /** Called when a count contradicted what is known, and no other call confirmed it. */
+  readonly onDoubt: (at: number) => void;
   /** What other engines of ours hold of a window. */
   readonly elsewhere: (window: number) => number;
 }
@@ -51,6 +55,8 @@ export class CountEvidence {
   lagTurns: number;
   /** When a refusal was last laid to others who were seen to use much at once. */
   #leptAt = Number.NEGATIVE_INFINITY;
+  /** A count that fell where no window can have begun. */
+  #unexpected: { readonly used: number; readonly receivedAt: number } | undefined;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -132,26 +138,48 @@ export class CountEvidence {
     return usage.missing;
   }
 
-  /** The count `used` fell below that of `before`: a window began in between. */
-  learnBoundary(before: Readonly<Heard>, receivedAt: number, used: number): void {
+  /**
+   * The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. False where no window can
+   * have begun, and no later call has confirmed it: the count changes nothing then.
+   */
+  learnBoundary(before: Readonly<Heard>, sentAt: number, receivedAt: number, used: number): boolean {
     const { clock, phase, heard, openEnd, lag, spec, usage } = this.#parts;
     const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
     const afterAt = lagging ? before.beforeAt : before.sentAt;
     const isLong = receivedAt - afterAt >= windowMs * spanShare;
     // After so long a silence more than one window may have begun.
-    if (isLong && phase.openEnded === undefined) return;
+    if (isLong && phase.openEnded === undefined) return true;
     // What one layer was told says nothing of another's windows; the calendar goes with the finest.
     if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
-    if (before.used === used && (unit === "weight" || lagging)) return;
-    if (!phase.fell(afterAt, receivedAt, lagging ? before.first - 1 : before.first, before.last)) {
+    if (before.used === used && (unit === "weight" || lagging)) return true;
+    const first = lagging ? before.first - 1 : before.first;
+    const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
+    if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return false;
+    if (!phase.fell(afterAt, receivedAt, first, before.last)) {
       this.misread("a window began where none was expected; from now on its counts are believed");
+      if (windowMs < confirmedMsLeast) this.#parts.onDoubt(receivedAt);
     }
-    if (phase.openEnded === undefined) return;
+    if (phase.openEnded === undefined) return true;
     // A window began, but who knows when.
     heard.drop();
     openEnd.enter(receivedAt, usage.missing);
+    return true;
+  }
+
+  /** A count that fell unexpectedly is confirmed when a call that left after it was told as much, or a little more. */
+  #isConfirmed(used: number, sentAt: number, receivedAt: number): boolean {
+    const { onDoubt, spec } = this.#parts;
+    const before = this.#unexpected;
+    const isConfirmed =
+      before !== undefined &&
+      sentAt >= before.receivedAt &&
+      used >= before.used &&
+      used <= before.used + spec.capacity * leapShare;
+    this.#unexpected = isConfirmed ? undefined : { used, receivedAt };
+    if (!isConfirmed) onDoubt(receivedAt);
+    return isConfirmed;
   }
 
   /** A call that left at `sentAt` was refused by `at`, and no other layer did it: true when the limit is not, or no longer, as stated. */

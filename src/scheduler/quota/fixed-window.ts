@@ -4,12 +4,14 @@
  * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
  * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window that only
  * the calendar says has begun is entered by one call, unless the window before holds the others too; where windows are spent to the
- * limit, ordinary calls leave one after the other, so that one refusal tells that it moved.
+ * limit, ordinary calls leave one after the other, so that one refusal tells that it moved; on the floor none of this is used.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountDoubt } from "./count-doubt.ts";
 import { CountEvidence, type OnMisread } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
+import type { EvenSpending } from "./even-spending.ts";
+import { Floor, type OnMode, type QuotaMode } from "./floor.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
@@ -20,6 +22,11 @@ import { WindowEntry } from "./window-entry.ts";
 import { type OpenEnded, WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
 
+export interface WindowReports {
+  readonly onMisread?: OnMisread | undefined;
+  readonly onMode?: OnMode | undefined;
+}
+
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
 export class FixedWindow implements LimitWindow {
   readonly spec: LayerSpec;
@@ -29,6 +36,7 @@ export class FixedWindow implements LimitWindow {
   begun = 0;
   ambiguous = false;
   missing = 0;
+  flows = false;
   capacity: number;
   /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
   divided = false;
@@ -46,6 +54,8 @@ export class FixedWindow implements LimitWindow {
   readonly #entry: WindowEntry;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
+  readonly #floor: Floor;
+  readonly #onMode: OnMode;
   #landedAt = 0;
   /** Only where answers tell what is used, and not what remains, a limit moves without a word. */
   readonly #movesUntold: boolean;
@@ -54,14 +64,9 @@ export class FixedWindow implements LimitWindow {
   readonly #elsewhere = (index: number): number =>
     this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
 
-  /** Scopes of one service learn together whether its counts lag; `onMisread` is told what windows were wrongly taken for. */
-  constructor(
-    spec: LayerSpec,
-    scope: string,
-    clock: ServerClock,
-    lag = new CountLag(),
-    onMisread: OnMisread = () => undefined,
-  ) {
+  /** Scopes of one service learn together whether its counts lag; `reports` are called with what was misread, and with changes of the mode. */
+  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), reports: WindowReports = {}) {
+    const { onMisread = () => undefined, onMode = () => undefined } = reports;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
@@ -69,8 +74,12 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = new WindowPhase(spec.windowMs, clock);
-    this.widthMs = this.#phase.widthMs;
-    this.windowEndsAt = this.#phase.endsAt;
+    this.#floor = new Floor(spec);
+    this.#onMode = onMode;
+    const phase = this.#phase;
+    const floor = this.#floor;
+    this.widthMs = (at) => (floor.spending === undefined ? phase.widthMs(at) : 0);
+    this.windowEndsAt = (now) => (floor.spending === undefined ? phase.endsAt(now) : (floor.spending.freesAt ?? now));
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
@@ -85,7 +94,8 @@ export class FixedWindow implements LimitWindow {
     };
     this.#entry = new WindowEntry(parts);
     const own = { stale: this.#stale, entry: this.#entry, limit: this.#limit, elsewhere: this.#elsewhere };
-    this.#evidence = new CountEvidence({ ...parts, ...own, clock, lag, onMisread });
+    const onDoubt = (at: number): void => this.#noteDoubt(at);
+    this.#evidence = new CountEvidence({ ...parts, ...own, clock, lag, onMisread, onDoubt });
   }
 
   get open(): number {
@@ -100,7 +110,13 @@ export class FixedWindow implements LimitWindow {
     return this.#lag.lagging;
   }
 
+  get mode(): QuotaMode {
+    return this.#floor.spending === undefined ? "measured" : "floor";
+  }
+
   paced(at: number): number {
+    const { spending } = this.#floor;
+    if (spending !== undefined) return this.used(at) + spending.credit(at);
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
@@ -113,6 +129,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
+    const { spending } = this.#floor;
+    if (spending !== undefined) return this.#blockedOnFloor(spending, units, now, ceiling);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -137,6 +155,11 @@ export class FixedWindow implements LimitWindow {
   }
 
   room(now: number, floor: Ceiling, isFlat = false): number {
+    const { spending, shutUntil } = this.#floor;
+    if (spending !== undefined) {
+      const free = floor(now + spending.horizonMs, now, now) - this.used(now);
+      return now < shutUntil ? 0 : Math.min(free, spending.room(now));
+    }
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -170,6 +193,7 @@ export class FixedWindow implements LimitWindow {
     ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
   ): WindowTicket {
     this.begun += units;
+    this.#floor.spending?.spend(units, now);
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
@@ -184,8 +208,9 @@ export class FixedWindow implements LimitWindow {
     return ticket;
   }
 
-  again({ units, first }: WindowTicket): void {
+  again({ units, first }: WindowTicket, now: number): void {
     this.begun += units;
+    this.#floor.spending?.spend(units, now);
     this.#usage.begin(first, units);
   }
 
@@ -194,22 +219,27 @@ export class FixedWindow implements LimitWindow {
     const usage = this.#usage;
     const evidence = this.#evidence;
     const { units, first: began } = ticket;
+    this.#landedAt = receivedAt;
+    if (this.#floor.spending !== undefined) {
+      this.#landOnFloor(ticket, receivedAt);
+      return 0;
+    }
     // No calendar was told: one window runs until a count falls.
     if (!phase.calendar.known && !phase.known) evidence.runOn(began, receivedAt);
-    this.#landedAt = receivedAt;
     if (evidence.lagTurns !== this.#lag.turns) this.missing = evidence.noteLag(receivedAt);
     const { lagging } = this.#lag;
+    let isCredible = used !== undefined;
     if (used !== undefined && counted) {
       this.#openEnd.refusedMs = 0;
       const before = used <= this.#heard.highest ? this.#heard.fallTo(used, sentAt, lagging) : undefined;
-      if (before !== undefined) evidence.learnBoundary(before, receivedAt, used);
+      if (before !== undefined) isCredible = evidence.learnBoundary(before, sentAt, receivedAt, used);
     }
     const { last: latest } = phase.at(receivedAt);
     // What is answered in the window it was begun in landed there.
     let first = latest > began ? Math.max(began, phase.at(sentAt).first) : began;
     let last = Math.max(first, latest);
     let heardTo = last;
-    if (used !== undefined && counted && first < last) {
+    if (used !== undefined && isCredible && counted && first < last) {
       // In the window it was sent in, the count could only have grown by this call.
       if (used < ticket.knownThen + (lagging ? 0 : units)) heardTo = Math.max(++first, last);
       // Where the new one is divided, the others may have used that much of it.
@@ -221,9 +251,14 @@ export class FixedWindow implements LimitWindow {
     }
     this.ambiguous = first !== last;
     if (this.#doubt.current !== undefined) this.#doubt.noteEnded(sentAt);
-    const isOne = used !== undefined && first === last;
+    // The count was doubtful once too often.
+    if (this.#floor.spending !== undefined) {
+      this.#landOnFloor(ticket, receivedAt);
+      return 0;
+    }
+    const isOne = used !== undefined && isCredible && first === last;
     const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
-    if (used !== undefined && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
+    if (used !== undefined && isCredible && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     const counts = usage.end(began, first, last, units, isTold);
     if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
     if (!isTold) return 0;
@@ -242,7 +277,12 @@ export class FixedWindow implements LimitWindow {
     return fresh;
   }
 
-  lose({ units, first }: WindowTicket, now: number): void {
+  lose(ticket: WindowTicket, now: number): void {
+    if (this.#floor.spending !== undefined) {
+      this.#landOnFloor(ticket, now);
+      return;
+    }
+    const { units, first } = ticket;
     if (this.#doubt.current !== undefined) this.#doubt.noteEnded(now);
     this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
   }
@@ -253,16 +293,27 @@ export class FixedWindow implements LimitWindow {
   }
 
   isRisky(units: number, at: number): boolean {
-    return this.#evidence.isRisky(units, at, this.capacity);
+    return this.#floor.spending === undefined && this.#evidence.isRisky(units, at, this.capacity);
   }
 
   learnRefusal(sentAt: number, at: number): boolean {
+    if (this.#floor.spending !== undefined) return false;
     const isMoved = this.#evidence.learnRefusal(sentAt, at);
     this.capacity = this.#limit.capacity;
     return isMoved;
   }
 
+  noteUnexplained(sentAt: number, at: number): void {
+    if (!this.divided && this.#floor.refuse(sentAt, at)) this.#fall(at, "refusals that nothing explains");
+  }
+
   shut(at: number): number {
+    const { spending } = this.#floor;
+    if (spending !== undefined) {
+      const until = this.#floor.refused(at);
+      this.capacity = spending.capacity;
+      return until;
+    }
     const phase = this.#phase;
     this.#evidence.noteRefused(at);
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
@@ -281,11 +332,14 @@ export class FixedWindow implements LimitWindow {
   }
 
   used(now: number): number {
+    const { spending } = this.#floor;
+    if (spending !== undefined) return spending.landed(now) + this.#usage.open;
     return this.#usage.used(this.#phase.last(now));
   }
 
   foreign(now: number): number {
     if (this.divided) return this.strangers;
+    if (this.#floor.spending !== undefined) return 0;
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
@@ -313,6 +367,51 @@ export class FixedWindow implements LimitWindow {
   /** What window `index` has of ours, as far as is possible; what was answered of it; and the service's own count. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
     return this.#usage.ownOf(index);
+  }
+
+  #noteDoubt(at: number): void {
+    if (!this.divided && this.#floor.doubt(at)) this.#fall(at, "counts that contradict each other");
+  }
+
+  #fall(at: number, why: string): void {
+    const { spending } = this.#floor;
+    if (spending !== undefined) return;
+    const { open } = this.#usage;
+    const last = this.#phase.last(at);
+    const used = Math.max(this.#usage.used(last), this.#usage.used(last - 1), this.#heard.top?.used ?? 0);
+    const landed = Math.max(0, Math.min(this.capacity, used) - open);
+    this.ambiguous = false;
+    this.capacity = this.#floor.enter(at, landed).capacity;
+    this.flows = true;
+    this.missing = 0;
+    this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
+  }
+
+  /** Counts are used again: all that was used of the last window's length counts in whichever window runs. */
+  #leaveFloor({ landed }: { readonly landed: number }, now: number): void {
+    this.#floor.leave(now);
+    this.capacity = this.#limit.capacity;
+    this.flows = false;
+    this.reset();
+    const { first, last } = this.#phase.at(now);
+    for (let index = first; index <= last; index++) this.#usage.adopt(index, landed);
+    this.#heard.hear(now, now, landed, last, last);
+    this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
+  }
+
+  #landOnFloor({ units, first }: WindowTicket, at: number): void {
+    const { spending } = this.#floor;
+    this.#usage.undo(first, units);
+    spending?.land(units, at);
+    if (spending !== undefined && this.#floor.mayLeave(at)) this.#leaveFloor({ landed: spending.landed(at) }, at);
+  }
+
+  #blockedOnFloor(spending: EvenSpending, units: number, now: number, ceiling: Ceiling): number | undefined {
+    if (now < this.#floor.shutUntil) return this.#floor.shutUntil;
+    const used = this.used(now);
+    const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));
+    if (used + units <= most) return undefined;
+    return Math.max(spending.freesAt ?? now + this.spec.windowMs, now + 1);
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

@@ -9,6 +9,7 @@
 import { Allowances } from "./allowance.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow } from "./fixed-window.ts";
+import type { OnMode } from "./floor.ts";
 import { type Answer, dateOf, holdMsOf, isSilent, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, type LayerSpec, unitsOf } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
@@ -48,6 +49,8 @@ interface LedgerOptions {
   readonly startedAt: number;
   /** Told when what was taken for certain turned out wrong: a name, and in words what. */
   readonly onAnomaly?: (what: string, detail: string) => void;
+  /** Called when a layer falls to the floor, where it is spent evenly without evidence, and when it leaves it. */
+  readonly onMode?: OnMode;
 }
 
 const single: Verdict = { granted: true, elements: 1 };
@@ -75,7 +78,7 @@ class LayeredLedger {
   readonly #unplaced = new UnplacedCalls();
   #disturbedAt: number;
 
-  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly }: LedgerOptions) {
+  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly, onMode }: LedgerOptions) {
     this.#quietMs = quietMs;
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
@@ -93,7 +96,7 @@ class LayeredLedger {
       driftPpm: clock.driftPpm ?? driftPpmMost,
       allowances: this.#allowances,
       quietUntil: startedAt + quietMs,
-      onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`),
+      reports: { onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`), onMode },
     });
   }
 
@@ -283,7 +286,7 @@ class LayeredLedger {
     const last = route.lastEpoch === this.#epoch ? route.last : undefined;
     if (last?.sentAt === now && last.elements === elements && last.probe === probe) {
       for (let index = 0; index < windows.length; index++)
-        (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket);
+        (windows[index] as LimitWindow).again(last.parts[index] as WindowTicket, now);
       last.calls++;
       return last;
     }

@@ -4,6 +4,7 @@
  * Not here: windows fixed on a clock (fixed-window.ts), windows that begin anywhere (rolling-window.ts).
  */
 
+import type { QuotaMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 
 /** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
@@ -36,7 +37,7 @@ export interface LimitWindow {
   /** A call leaves; a ticket that is not needed any more may be given to be written anew. */
   begin(units: number, now: number, ticket?: WindowTicket): WindowTicket;
   /** One more call that leaves at the same instant and of which the same is known. */
-  again(ticket: WindowTicket): void;
+  again(ticket: WindowTicket, now: number): void;
   /**
    * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells where the
    * call landed. Returns newly seen use by others.
@@ -48,6 +49,10 @@ export interface LimitWindow {
   undo(ticket: WindowTicket): void;
   /** A call was refused and no other layer can have done it: true when the limit was found to be lower than stated. */
   learnRefusal(sentAt: number, at: number): boolean;
+  /** A call that left at `sentAt` was refused, nothing explains it, and most likely it was this layer. */
+  noteUnexplained(sentAt: number, at: number): void;
+  /** How it is spent: by what the service reports, or evenly without evidence. */
+  readonly mode: QuotaMode;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
   /** The clock was disturbed: windows have to be named again. */
@@ -63,6 +68,8 @@ export interface LimitWindow {
   readonly widthMs: (at: number) => number;
   /** Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are known. */
   paced(at: number): number;
+  /** Quota comes free all the time, rather than where a window begins: no slots of it need be kept for exits. */
+  readonly flows: boolean;
   /** A call of `units` answered at `at` may have been too much for a window that was taken for over. */
   isRisky(units: number, at: number): boolean;
   /** The last answer may be of two windows. */

@@ -4,6 +4,7 @@
  * Invariants: looking changes nothing.
  */
 import type { Allowances } from "./allowance.ts";
+import type { QuotaMode } from "./floor.ts";
 import type { LimitWindow } from "./limit-window.ts";
 
 /** One layer of the quota for one address, user or key, in its current window. */
@@ -24,6 +25,8 @@ export interface LayerState {
   readonly foreign: number;
   /** When the window ends: milliseconds on the engine's clock. */
   readonly windowEndsAt: number;
+  /** `measured` while the service's counts are used; `floor` while they are not reliable and a part of the capacity is spent evenly. */
+  readonly mode: QuotaMode;
 }
 
 /** What others have used of one window. */
@@ -55,6 +58,7 @@ export const layerStates = (
     const foreign = gauge.foreign(now);
     const windowEndsAt = gauge.windowEndsAt(now);
     const { capacity } = gauge;
+    const { mode } = gauge;
     const { name } = gauge.spec;
     const reserved = allowances.reserved(gauge, now, windowEndsAt);
     return {
@@ -66,5 +70,6 @@ export const layerStates = (
       free: Math.max(0, capacity - used),
       foreign,
       windowEndsAt,
+      mode,
     };
   });

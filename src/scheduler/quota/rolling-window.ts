@@ -3,9 +3,16 @@
  *
  * Invariants: an unanswered call counts until it is answered, an answered one for a window's length from its answer; a length is
  * measured as the service's clock would, even if ours is fast.
+ * Needed by: `sliding`, `sliding-key`, and layers of other services.
  */
+import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+
+/** Half of the capacity may be spent at once, the other half as fast as it comes free. */
+const burstShare = 1 / 2;
+/** Of a key, which carries exits as well, no more than a tenth: an exit waits until the next call leaves the count. */
+const keyBurstShare = 1 / 10;
 
 /** A limit of so many units in any period of a length, rather than in periods that begin at fixed instants. */
 export class RollingWindow implements LimitWindow {
@@ -18,10 +25,10 @@ export class RollingWindow implements LimitWindow {
   readonly lags = false;
   readonly unsteady = false;
   readonly missing = 0;
+  readonly flows = true;
+  readonly mode = "measured";
   readonly #windowMs: number;
-  /** Units that leave the count at an instant; unanswered ones have none yet. */
-  readonly #leaving: { readonly at: number; readonly units: number }[] = [];
-  #answered = 0;
+  readonly #spending: EvenSpending;
   #shutUntil = Number.NEGATIVE_INFINITY;
 
   /** Our clock may be fast by `driftPpm`. */
@@ -30,34 +37,36 @@ export class RollingWindow implements LimitWindow {
     this.scope = scope;
     this.capacity = spec.capacity;
     this.#windowMs = spec.windowMs * (1 + driftPpm / 1e6);
+    this.#spending = new EvenSpending(spec.capacity, this.#windowMs, spec.scope === "key" ? keyBurstShare : burstShare);
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
-    this.#expire(now);
     if (now < this.#shutUntil) return this.#shutUntil;
-    if (this.#answered + this.open + units <= ceiling(now + this.#windowMs, now, now)) return undefined;
-    return Math.max(this.#leaving[0]?.at ?? now + this.#windowMs, now + 1);
+    const used = this.used(now);
+    const { freesAt = now + this.#windowMs, horizonMs } = this.#spending;
+    return used + units <= ceiling(now + horizonMs, now, now) ? undefined : Math.max(freesAt, now + 1);
   }
 
   room(now: number, floor: Ceiling): number {
-    this.#expire(now);
-    return now < this.#shutUntil ? 0 : floor(now + this.#windowMs, now, now) - this.#answered - this.open;
+    if (now < this.#shutUntil) return 0;
+    const { horizonMs } = this.#spending;
+    return Math.min(floor(now + horizonMs, now, now) - this.used(now), this.#spending.room(now));
   }
 
   begin(
     units: number,
-    _now = 0,
+    now: number,
     ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
   ): WindowTicket {
-    this.begun += units;
-    this.open += units;
+    this.again({ units }, now);
     ticket.units = units;
     return ticket;
   }
 
-  again({ units }: WindowTicket): void {
+  again({ units }: Pick<WindowTicket, "units">, now: number): void {
     this.begun += units;
     this.open += units;
+    this.#spending.spend(units, now);
   }
 
   end(ticket: WindowTicket, _sentAt: number, receivedAt: number): number {
@@ -67,13 +76,14 @@ export class RollingWindow implements LimitWindow {
 
   lose({ units }: WindowTicket, now: number): void {
     this.open -= units;
-    this.#answered += units;
-    this.#leaving.push({ at: now + this.#windowMs, units });
+    this.#spending.land(units, now);
   }
 
   undo({ units }: WindowTicket): void {
     this.open -= units;
   }
+
+  noteUnexplained(): void {}
 
   learnRefusal(): boolean {
     return false;
@@ -88,8 +98,7 @@ export class RollingWindow implements LimitWindow {
   reset(): void {}
 
   used(now: number): number {
-    this.#expire(now);
-    return this.#answered + this.open;
+    return this.#spending.landed(now) + this.open;
   }
 
   foreign(): number {
@@ -104,18 +113,12 @@ export class RollingWindow implements LimitWindow {
     return false;
   }
 
-  paced(): number {
-    return Number.POSITIVE_INFINITY;
+  paced(at: number): number {
+    return this.used(at) + this.#spending.credit(at);
   }
 
   windowEndsAt(now: number): number {
-    this.#expire(now);
-    return this.#leaving[0]?.at ?? now;
-  }
-
-  #expire(now: number): void {
-    const leaving = this.#leaving;
-    while (leaving.length > 0 && (leaving[0] as { at: number }).at <= now)
-      this.#answered -= (leaving.shift() as { units: number }).units;
+    this.#spending.landed(now);
+    return this.#spending.freesAt ?? now;
   }
 }

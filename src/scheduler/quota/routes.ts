@@ -5,10 +5,9 @@
  * calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts are used again when all have ended.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
-import type { OnMisread } from "./count-evidence.ts";
 import { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
-import { FixedWindow } from "./fixed-window.ts";
+import { FixedWindow, type WindowReports } from "./fixed-window.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { ProbeState } from "./probe-state.ts";
@@ -78,6 +77,8 @@ export const ticketOf = (route: Route, charge: Charge, now: number, elements: nu
   };
 };
 
+const halfFull = 0.5;
+
 interface RoutesOptions {
   readonly layers: readonly LayerSpec[];
   /** By layer and scope. */
@@ -85,7 +86,7 @@ interface RoutesOptions {
   readonly clock: ServerClock;
   readonly driftPpm: number;
   readonly allowances: Allowances;
-  readonly onMisread?: OnMisread;
+  readonly reports: WindowReports;
   /** Nothing leaves before. */
   readonly quietUntil: number;
 }
@@ -174,7 +175,7 @@ export class Routes {
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
-        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.onMisread)
+        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.reports)
         : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
       this.gauges.push(gauge);
@@ -204,22 +205,46 @@ export const strike = (
   allowances: Pick<Allowances, "noteRefusal">,
   now: number,
 ): number => {
-  if (standing.strike(sentAt, now)) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
+  const fresh = standing.strike(sentAt, now);
+  if (fresh) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
   let until = now;
+  let isExplained = !fresh;
   const sole = soleSuspect(windows, parts, sentAt, now);
   const shortest = Math.min(
     ...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)),
   );
   for (const [index, gauge] of windows.entries()) {
-    const near = gauge.used(now) >= gauge.capacity * 0.97 || gauge.isRisky((parts[index] as WindowTicket).units, now);
+    const isFull = gauge.used(now) >= gauge.capacity * 0.97;
+    const near = isFull || gauge.isRisky((parts[index] as WindowTicket).units, now);
     // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is refused, too.
     const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
     const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
+    // Nobody else calls on a key, so that neither a full one nor others' use explains a refusal.
+    const isOthers = gauge.spec.scope !== "key" && (isFull || gauge.foreign(now) > 0 || gauge.missing > 0);
+    isExplained ||= moved || isOthers;
     const whole = standing.strikes > 1 || probe || near || moved;
     if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)
       until = Math.max(until, gauge.shut(now));
   }
+  if (!isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
   return until;
+};
+
+/** Use of a window that may have refused a call, in parts of its capacity: near its end the one that ends may have, or the next. */
+const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
+  Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
+  gauge.capacity;
+
+/** The layer that is nearest to its limit; undefined where none is half full: then a machine in front of the service refused. */
+const fullest = (
+  windows: readonly LimitWindow[],
+  parts: readonly WindowTicket[],
+  sentAt: number,
+  now: number,
+): LimitWindow | undefined => {
+  const shares = windows.map((gauge, index) => mostOf(gauge, parts[index] as WindowTicket, sentAt, now));
+  const most = Math.max(...shares);
+  return most < halfFull ? undefined : windows[shares.indexOf(most)];
 };
 
 /** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
@@ -229,11 +254,8 @@ const soleSuspect = (
   sentAt: number,
   now: number,
 ): LimitWindow | undefined => {
-  // Near a window's end it is the one that ends that refuses, though the next one may have begun.
-  const most = (gauge: LimitWindow, { first }: WindowTicket): number =>
-    Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0);
   const isFree = (gauge: LimitWindow, part: WindowTicket): boolean =>
-    gauge.spec.header?.kind === "remaining" && most(gauge, part) <= gauge.capacity / 2;
+    gauge.spec.header?.kind === "remaining" && mostOf(gauge, part, sentAt, now) <= halfFull;
   const suspects = windows.filter((gauge, index) => !isFree(gauge, parts[index] as WindowTicket));
   return suspects.length === 1 ? suspects[0] : undefined;
 };

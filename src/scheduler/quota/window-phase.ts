@@ -40,6 +40,8 @@ const driftPpmOwn = 650;
 const spanShare = 0.9;
 /** Where falls alone say as much, the calendar cannot be far off. */
 const narrowMs = 100;
+/** So near to where it was expected, in parts of a window, a beginning needs no confirmation. */
+const nearShare = 0.05;
 /** Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess. */
 const lostShare = 0.9;
 /** Nor where so many windows began when it said. */
@@ -192,6 +194,15 @@ export class WindowPhase {
       return true;
     }
     this.#begin(Math.max(to + 1, this.first(byAt)), afterAt, byAt);
+    return false;
+  }
+
+  /** Whether `fell` would agree with what is taken for certain, or nearly so: a clock that drifts moves a beginning by little. */
+  expects(afterAt: number, byAt: number, from: number, to: number): boolean {
+    if (this.openEnded !== undefined || byAt - afterAt >= this.#windowMs * spanShare) return true;
+    const nearMs = this.#windowMs * nearShare;
+    for (let next = from + 1; next <= to + 1; next++)
+      if (this.#mayBegin(next, afterAt - nearMs, byAt + nearMs)) return true;
     return false;
   }
 

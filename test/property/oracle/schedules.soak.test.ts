@@ -61,6 +61,10 @@ const faulty =
       scope,
       capacity: spec.capacity,
       learnRefusal: (sentAt, at) => real.learnRefusal(sentAt, at),
+      noteUnexplained: (sentAt, at) => real.noteUnexplained(sentAt, at),
+      get mode() {
+        return real.mode;
+      },
       get begun() {
         return real.begun;
       },
@@ -70,7 +74,7 @@ const faulty =
       blockedUntil: (units, now, ceiling) => real.blockedUntil(units, now, ceiling),
       room: (now, floor) => real.room(now, floor),
       begin: (units, now) => real.begin(units, now),
-      again: (ticket) => real.again(ticket),
+      again: (ticket, now) => real.again(ticket, now),
       end: (ticket, sentAt, receivedAt, used, counted) => real.end(ticket, sentAt, receivedAt, used, counted),
       lose: (ticket, now) => real.lose(ticket, now),
       undo: (ticket) => real.undo(ticket),
@@ -92,6 +96,9 @@ const faulty =
       },
       get lags() {
         return real.lags;
+      },
+      get flows() {
+        return real.flows;
       },
       windowEndsAt: (now) => real.windowEndsAt(now),
     };

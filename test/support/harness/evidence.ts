@@ -68,7 +68,13 @@ export const stage = (
   };
   const entry = new WindowEntry(of);
   const onMisread = (layer: string, what: string) => misread.push(`${layer}: ${what}`);
-  const evidence = new CountEvidence({ ...of, entry, onMisread, elsewhere: (window) => (window === 8 ? held : 0) });
+  const evidence = new CountEvidence({
+    ...of,
+    entry,
+    onMisread,
+    onDoubt: () => undefined,
+    elsewhere: (window) => (window === 8 ? held : 0),
+  });
   /** One call of `units` that was answered in `window`, and told `used` of it. */
   const told = (window: number, used: number, at: number, units = 1): void => {
     of.usage.begin(window, units);

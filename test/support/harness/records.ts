@@ -30,6 +30,7 @@ export const layerState = (layer: string, capacity: number, used: number): Quota
   free: capacity - used,
   foreign: 0,
   windowEndsAt: 60_000,
+  mode: "measured",
 });
 
 export const quotaState = (): QuotaState => ({

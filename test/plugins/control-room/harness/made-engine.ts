@@ -214,6 +214,7 @@ export const madeEngine = (
       reserved: 105,
       foreign: Math.floor(used / 5),
       windowEndsAt: minute + 60_000,
+      mode: "measured",
     });
     document.put("quota", "ip|203.0.113.7", {
       layer: "ip",
@@ -223,6 +224,7 @@ export const madeEngine = (
       reserved: 20,
       foreign: 0,
       windowEndsAt: minute + 60_000,
+      mode: "measured",
     });
     document.put("quota", "key|main", {
       layer: "key",
@@ -232,6 +234,7 @@ export const madeEngine = (
       reserved: 2,
       foreign: 0,
       windowEndsAt: Math.floor(now / 1_000) * 1_000 + 1_000,
+      mode: "measured",
     });
     document.put("queue", "all", { queued: 3, inFlight: 2 });
     document.put("queue", "place|ladder", { queued: 3, inFlight: 1 });

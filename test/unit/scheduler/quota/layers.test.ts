@@ -117,7 +117,7 @@ describe("How the quota stands", () => {
         return 4;
       },
     };
-    const row = { layer: "key", capacity: 10, reserved: 4, windowEndsAt: 7_000 };
+    const row = { layer: "key", capacity: 10, reserved: 4, windowEndsAt: 7_000, mode: "measured" };
     expect(layerStates(new Set([one, full]), allowances, 6_200)).toEqual([
       { ...row, scope: "k", used: 6, free: 4, foreign: 2 },
       { ...row, scope: "other", used: 12, free: 0, foreign: 0 },

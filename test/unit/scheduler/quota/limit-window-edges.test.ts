@@ -298,7 +298,7 @@ describe("The retry instant of a limit window:", () => {
   it("calls that leave alike are counted each", () => {
     const { gauge } = stage();
     const ticket = gauge.begin(3, 500);
-    gauge.again(ticket);
+    gauge.again(ticket, 500);
     expect([gauge.begun, gauge.open, gauge.used(500), gauge.room(500, all)]).toEqual([6, 6, 6, 4]);
     gauge.undo(ticket);
     expect([gauge.begun, gauge.open, gauge.used(500), gauge.used(1_500)]).toEqual([6, 3, 3, 3]);

@@ -85,7 +85,9 @@ describe("A fixed limit window:", () => {
         windowMs: 60_000,
       };
       const header = { name: "x-ratelimit-uid-weight-used", kind: "used" } as const;
-      const gauge = new FixedWindow({ ...weight, header }, "u", clockOf(0, 0), undefined, (_, what) => told.push(what));
+      const gauge = new FixedWindow({ ...weight, header }, "u", clockOf(0, 0), undefined, {
+        onMisread: (_, what) => told.push(what),
+      });
       gauge.divided = divided;
       gauge.heldElsewhere = held;
       // It stood still from second 20 of one minute to second 40 of the next.

@@ -45,7 +45,7 @@ describe("A rolling limit window", () => {
   });
 
   it("asks again when the first of its calls leaves the count, a millisecond from now at least", () => {
-    const gauge = rolling();
+    const gauge = rolling({ scope: "uid" });
     gauge.end(gauge.begin(6, 0), 0, 100, undefined, true);
     const open = gauge.begin(2, 50);
     expect([gauge.blockedUntil(2, 500, all), gauge.blockedUntil(3, 500, all), gauge.room(500, all)]).toEqual([
@@ -56,11 +56,11 @@ describe("A rolling limit window", () => {
     expect(gauge.blockedUntil(3, 1_099.5, all)).toBe(1_100.5);
     expect([gauge.blockedUntil(8, 1_100, all), gauge.blockedUntil(9, 1_100, all)]).toEqual([undefined, 2_100]);
     gauge.undo(open);
-    expect([gauge.blockedUntil(10, 1_100, all), gauge.room(1_100, all)]).toEqual([undefined, 10]);
+    expect([gauge.blockedUntil(10, 1_100, all), gauge.room(1_100, all)]).toEqual([undefined, 5]);
   });
 
-  it("the ceiling is asked for the window that begins now", () => {
-    const gauge = rolling();
+  it("the ceiling is asked for the tenth of a window in which quota comes free again", () => {
+    const gauge = rolling({ scope: "uid" });
     const asked: unknown[] = [];
     const note: Ceiling = (...window) => {
       asked.push(window);
@@ -72,12 +72,12 @@ describe("A rolling limit window", () => {
       undefined,
       1_700,
     ]);
-    expect(asked).toEqual(Array.from({ length: 3 }, () => [1_700, 700, 700]));
+    expect(asked).toEqual(Array.from({ length: 3 }, () => [800, 700, 700]));
   });
 
   it("looked at, forgets what has left it, whoever looks", () => {
     const looks: ((gauge: LimitWindow) => unknown)[] = [
-      (gauge) => gauge.room(1_100, all),
+      (gauge) => gauge.room(1_100, all) + 8.8,
       (gauge) => gauge.used(1_100) + 10,
       (gauge) => (gauge.blockedUntil(10, 1_100, all) ?? 0) + 10,
       (gauge) => gauge.windowEndsAt(1_100) - 1_090,
@@ -89,17 +89,26 @@ describe("A rolling limit window", () => {
     }
   });
 
+  it("is spent evenly by ordinary actions, but for half of it where no key is counted", () => {
+    const gauge = rolling({ scope: "uid" });
+    const fits = (at: number): boolean => gauge.used(at) + 1 <= gauge.paced(at);
+    for (let call = 0; call < 5; call++) gauge.end(gauge.begin(1, 0), 0, 10, undefined, true);
+    expect([fits(10), fits(99), fits(100), fits(250)]).toEqual([false, false, true, true]);
+    gauge.begin(1, 100);
+    expect([fits(100), fits(200), gauge.blockedUntil(5, 100, all)]).toEqual([false, true, 1_010]);
+  });
+
   it("shut, has no room until it opens, and a reset does not open it", () => {
     const gauge = rolling({ banMs: 500 });
     gauge.begin(1, 0);
     expect(gauge.shut(100)).toBe(1_600);
     gauge.reset();
-    expect([gauge.room(1_599, all), gauge.room(1_600, all), gauge.used(1_600)]).toEqual([0, 9, 1]);
+    expect([gauge.room(1_599, all), gauge.room(1_600, all), gauge.used(1_600)]).toEqual([0, 1.2, 1]);
   });
 
   it("calls that leave alike are counted each", () => {
     const gauge = rolling();
-    gauge.again(gauge.begin(3, 500));
+    gauge.again(gauge.begin(3, 500), 500);
     expect([gauge.begun, gauge.open, gauge.used(500)]).toEqual([6, 6, 6]);
   });
 });

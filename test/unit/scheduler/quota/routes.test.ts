@@ -25,7 +25,7 @@ const stage = (specs: readonly LayerSpec[] = layers) => {
   const windows = new Map<string, LimitWindow>();
   const trips = { low: 10, high: 60 };
   const allowances = new Allowances({ policy: defaultReserve, trips, startedAt: 0, weightOf: () => undefined });
-  const routes = new Routes({ layers: specs, windows, clock, driftPpm: 0, allowances, quietUntil: 500 });
+  const routes = new Routes({ layers: specs, windows, clock, driftPpm: 0, allowances, reports: {}, quietUntil: 500 });
   return { routes, windows };
 };
 
@@ -119,6 +119,9 @@ describe("A refusal", () => {
       capacity: user.capacity,
       used: () => 100,
       isRisky: () => false,
+      foreign: () => 0,
+      missing: 0,
+      noteUnexplained: () => undefined,
       learnRefusal: () => {
         suspected = true;
         return true;

@@ -97,7 +97,7 @@ describe("Beside a higher count of the service,", () => {
     const gauge = told();
     const lost = gauge.begin(15, 300);
     const beside = gauge.begin(5, 300);
-    gauge.again(beside);
+    gauge.again(beside, 300);
     gauge.lose(lost, 350);
     gauge.end(beside, 300, 360, 65, true);
     gauge.end(beside, 300, 370, 70, true);

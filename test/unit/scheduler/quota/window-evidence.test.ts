@@ -6,7 +6,7 @@ describe("A count that fell below that of a call before", () => {
   /** A call that left at 7,100, after one at 7,080, told 6 of window 7; the next count is read at `receivedAt`. */
   const fell = (of: Stage, receivedAt: number, used: number, last = 7): Stage => {
     const before = { sentAt: 7_100, receivedAt: 7_120, used: 6, first: 7, last, beforeAt: 7_080 };
-    of.evidence.learnBoundary(before, receivedAt, used);
+    of.evidence.learnBoundary(before, receivedAt - 20, receivedAt, used);
     return of;
   };
 

@@ -1,0 +1,115 @@
+/** When a layer falls to its floor, how it is spent there, and when counts are used again. */
+import { describe, expect, it } from "vitest";
+import { createContract } from "../../../../src/contract/contract.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import { Floor, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
+import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
+
+const [, user, key] = layersOf(createContract()) as [never, never, never];
+
+describe("A floor", () => {
+  it.each([
+    ["two refusals within two windows", [10, 1_900], true],
+    ["refusals further apart", [10, 2_011], false],
+    ["one refusal", [10], false],
+  ])("after %s: %s", (_, instants, falls) => {
+    const floor = new Floor(key);
+    expect(instants.map((at) => floor.refuse(at - 5, at)).at(-1)).toBe(falls);
+  });
+
+  it("counts calls that were under way together as one refusal", () => {
+    const floor = new Floor(key);
+    expect([floor.refuse(5, 10), floor.refuse(6, 12), floor.refuse(10, 14), floor.refuse(11, 20)]).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it("follows three doubtful counts within five windows", () => {
+    const floor = new Floor(key);
+    expect([0, 5_001, 5_002].map((at) => floor.doubt(at))).toEqual([false, false, false]);
+    expect(floor.doubt(5_003)).toBe(true);
+  });
+
+  it("is left after 120 windows without a refusal, and after four times as many when it follows again soon", () => {
+    const floor = new Floor(key);
+    floor.enter(0, 0);
+    expect([floor.mayLeave(119_999), floor.mayLeave(120_000)]).toEqual([false, true]);
+    floor.refused(60_000);
+    expect([floor.mayLeave(120_000), floor.mayLeave(180_000)]).toEqual([false, true]);
+    floor.leave(180_000);
+    floor.enter(200_000, 0);
+    expect([floor.mayLeave(320_000), floor.mayLeave(680_000)]).toEqual([false, true]);
+  });
+
+  it("holds 95 % of what is stated, a tenth of it at once, and less after each refusal", () => {
+    const floor = new Floor(user);
+    const spending = floor.enter(0, 500);
+    expect([spending.capacity, spending.landed(0), spending.credit(0)]).toEqual([1_140, 500, 0]);
+    expect(spending.room(1_000)).toBeCloseTo(19, 9);
+    expect([spending.room(60_000), spending.landed(60_000)]).toEqual([114, 0]);
+    expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 912]);
+    // Refused while it was shut: the same episode.
+    expect([floor.refused(60_010), spending.capacity]).toEqual([75_010, 912]);
+    for (let time = 1; time < 20; time++) floor.refused(60_000 + 20_000 * time);
+    expect(spending.capacity).toBe(120);
+  });
+});
+
+describe("A key's window on the floor", () => {
+  const stage = () => {
+    const changes: Parameters<OnMode>[0][] = [];
+    const gauge = new FixedWindow(key, "k", fixedClock(0, 0), undefined, { onMode: (change) => changes.push(change) });
+    const call = (at: number, used?: number): void => {
+      gauge.end(gauge.begin(1, at), at, at + 10, used, true);
+    };
+    return { gauge, changes, call };
+  };
+  const all = (): number => 10;
+
+  it("disregards counts, spends nine calls in any second, and reports both changes", () => {
+    const { gauge, changes, call } = stage();
+    for (let count = 1; count <= 4; count++) call(400 + count, count);
+    const flying = gauge.begin(1, 420);
+    gauge.noteUnexplained(430, 440);
+    gauge.noteUnexplained(450, 460);
+    expect([gauge.mode, gauge.flows, gauge.capacity, gauge.used(460)]).toEqual(["floor", true, 9, 5]);
+    // A call that left before ends on the floor; a count of anything changes nothing.
+    gauge.end(flying, 420, 470, 0, true);
+    expect([gauge.used(470), gauge.open, gauge.foreign(470), gauge.blockedUntil(5, 470, all)]).toEqual([
+      5, 0, 0, 1_460,
+    ]);
+    for (let at = 1_600; at < 121_000; at += 200) call(at, 10);
+    expect([gauge.mode, gauge.capacity, gauge.used(121_000) >= 5]).toEqual(["measured", 10, true]);
+    expect(changes.map(({ layer, mode }) => [layer, mode])).toEqual([
+      ["key", "floor"],
+      ["key", "measured"],
+    ]);
+  });
+
+  it("never takes more than its capacity in any second, however calls are answered", () => {
+    const { gauge } = stage();
+    gauge.noteUnexplained(0, 10);
+    gauge.noteUnexplained(20, 30);
+    const sent: number[] = [];
+    for (let at = 30; at < 20_000; at += 7) {
+      if (gauge.blockedUntil(1, at, () => Math.min(9, gauge.paced(at))) !== undefined) continue;
+      sent.push(at);
+      gauge.end(gauge.begin(1, at), at, at + 5, undefined, true);
+    }
+    const inSecond = sent.map((from) => sent.filter((at) => at >= from && at < from + 1_000).length);
+    expect(Math.max(...inSecond)).toBeLessThanOrEqual(9);
+    expect(sent.length).toBeGreaterThan(160);
+  });
+
+  it("is not entered while the quota is divided among engines", () => {
+    const { gauge } = stage();
+    gauge.divided = true;
+    gauge.noteUnexplained(0, 10);
+    gauge.noteUnexplained(20, 30);
+    expect(gauge.mode).toBe("measured");
+  });
+});
