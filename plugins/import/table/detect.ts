@@ -26,6 +26,8 @@ export interface Plan {
   readonly columns: Readonly<Partial<Record<Role, number>>>;
   /** The column with the time of day, where date and time are apart. */
   readonly clock: number | undefined;
+  /** The symbol whose columns are read, where a row names a symbol for each column. */
+  readonly ticker: string | undefined;
   /** Columns of the levels of a book, the best first. */
   readonly levels: readonly Readonly<Record<"bid" | "bidQty" | "ask" | "askQty", number>>[];
 }
@@ -36,16 +38,27 @@ interface Subject {
   readonly layout?: string | Layout | undefined;
   readonly base: string;
   readonly quote: string;
+  /** The symbol that was asked for. */
+  readonly symbol?: string | undefined;
 }
 
 /** `rows` are the first rows of the file. */
 export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const { file } = subject;
-  const start = rows.findIndex(({ cells }) => cells.length > 1 && !cells[0]?.startsWith("#"));
+  const begin = rows.findIndex(({ cells }) => cells.length > 1 && !cells[0]?.startsWith("#"));
+  // Columns grouped by symbol have the row of symbols above that of names.
+  const isGrouped = rows[begin]?.cells[0] === "Ticker" && rows[begin + 1]?.cells[0] === "Price";
+  const start = isGrouped ? begin + 1 : begin;
   const first = rows[start];
   if (first === undefined) throw unknownLayout(rows, subject);
   const isHeader = first.names === undefined && isHeaderRow(first.cells);
-  const header = first.names ?? (isHeader ? first.cells : undefined);
+  const whole = first.names ?? (isHeader ? first.cells : undefined);
+  const tickers = isGrouped ? rows[begin] : isHeader ? rows[start + 1] : undefined;
+  const ticker = tickers?.cells[0] === "Ticker" ? tickerOf(tickers.cells, subject) : undefined;
+  const header = whole?.map((name, index) => {
+    const isOther = ticker !== undefined && index > 0 && tickers?.cells[index] !== ticker;
+    return isOther ? "" : name;
+  });
   const skip = start + (isHeader ? 1 : 0);
   const data = rows.slice(skip);
   const wanted = typeof subject.layout === "string" ? named(subject.layout) : subject.layout;
@@ -73,8 +86,24 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
     );
   }
   if (places !== undefined)
-    return withHeader(layout, places, { header: header as readonly string[], skip, data, file });
+    return withHeader(layout, places, { header: header as readonly string[], skip, data, file, ticker });
   return withoutHeader(layout, { skip, data, file });
+};
+
+/** The symbol whose columns are read, out of a row that names one for each column. */
+const tickerOf = ([, ...cells]: readonly string[], { file, symbol }: Subject): string | undefined => {
+  const all = [...new Set(cells.filter((cell) => cell !== ""))].sort();
+  if (all.length === 0) return undefined;
+  const found = all.join(", ");
+  if (symbol === undefined && all.length > 1) {
+    throw new SluiceError(
+      "IMPORT_INVALID",
+      `${file}: the file holds several symbols (${found}). Choose one with --symbol.`,
+    );
+  }
+  if (symbol !== undefined && !all.includes(symbol))
+    throw new SluiceError("IMPORT_INVALID", `${file}: no column is of symbol "${symbol}"; found ${found}.`);
+  return symbol ?? all[0];
 };
 
 const named = (name: string): Layout => {
@@ -135,8 +164,12 @@ interface Found {
   readonly file: string;
 }
 
-const withHeader = (layout: Layout, places: Places, found: Found & { readonly header: readonly string[] }): Plan => {
-  const { header, skip, data, file } = found;
+const withHeader = (
+  layout: Layout,
+  places: Places,
+  found: Found & Pick<Plan, "ticker"> & { readonly header: readonly string[] },
+): Plan => {
+  const { header, skip, data, file, ticker } = found;
   const missing = missingIn({ ...layout, marks: [] }, places);
   if (missing.length > 0) {
     const names = missing.map(
@@ -162,6 +195,7 @@ const withHeader = (layout: Layout, places: Places, found: Found & { readonly he
     width: header.length,
     columns,
     clock,
+    ticker,
     levels: layout.rows === "book" ? levelsOf(layout, places) : [],
   };
 };
@@ -181,19 +215,20 @@ const clockOf = (
   return time;
 };
 
-/** A layout that goes by usual names only takes a column where no other could be meant. */
+/**
+ * Takes a column only where no other could be meant: one of the same name, or for a layout that goes by usual names
+ * alone one of another name for the same thing.
+ */
 const checkOneEach = (
   layout: Layout,
   columns: Plan["columns"],
   places: Places,
   found: Found & Pick<Plan, "header" | "clock">,
 ): void => {
-  if (layout.marks !== undefined) return;
   const { file, header = [], data, clock } = found;
   for (const [role, place] of Object.entries(columns) as [Role, number][]) {
-    const all = [...new Set((layout.columns?.[role] ?? []).flatMap((name) => places(name)))].filter(
-      (other) => other !== clock,
-    );
+    const meant = layout.marks === undefined ? (layout.columns?.[role] ?? []) : [header[place] ?? ""];
+    const all = [...new Set(meant.flatMap((name) => places(name)))].filter((other) => other !== clock);
     const rivals =
       role === "time"
         ? all.filter((other) => !sameInstants(data, place, other))
@@ -237,7 +272,16 @@ const withoutHeader = (layout: Layout, { skip, data, file }: Found): Plan => {
   const columns = Object.fromEntries(
     order.flatMap((role, index) => (role.startsWith("?") ? [] : [[role, index] as const])),
   );
-  return { layout, header: undefined, skip, width: order.length, columns, clock: undefined, levels: [] };
+  return {
+    layout,
+    header: undefined,
+    skip,
+    width: order.length,
+    columns,
+    clock: undefined,
+    ticker: undefined,
+    levels: [],
+  };
 };
 
 const shown = (row: Row | undefined): string =>

@@ -112,9 +112,10 @@ class TableReader {
   }
 
   #begin(): void {
-    const { instrument, layout, timestamp: given, axis, disorderMs } = this.#options;
+    const { instrument, layout, timestamp: given, axis, disorderMs, symbol } = this.#options;
     const { base = "", quote = "" } = readInstId(instrument) ?? {};
-    const plan = planFor(this.#sample, { file: this.#file, layout, base, quote });
+    const plan = planFor(this.#sample, { file: this.#file, layout, base, quote, symbol });
+    if (plan.ticker !== undefined) this.#symbols.add(plan.ticker);
     const { layout: found } = plan;
     const columns = { ...plan.columns };
     if (axis === "exchange") {
@@ -228,6 +229,8 @@ class TableReader {
   #checkSymbols(): void {
     const { symbol: wanted } = this.#options;
     const found = [...this.#symbols].sort().join(", ");
+    if (wanted !== undefined && this.#symbols.size === 0 && this.rows > 0)
+      throw new SluiceError("IMPORT_INVALID", `${this.#file}: the file names no symbol. Leave --symbol out.`);
     if (wanted !== undefined && this.#symbols.size > 0 && !this.#symbols.has(wanted))
       throw new SluiceError("IMPORT_INVALID", `${this.#file}: no row is of symbol "${wanted}"; found ${found}.`);
     const symbol = wanted ?? [...this.#symbols][0];

@@ -470,6 +470,46 @@ describe("Files of trades are read in the layout of", () => {
     expect((await read(text.replace("ETH", "XBT"))).meta.notes).toEqual([]);
   });
 
+  describe("of two tickers", () => {
+    const names = "Price,Close,Close,High,High,Low,Low,Open,Open,Volume,Volume";
+    const tickers = "Ticker,BTC-USD,ETH-USD,BTC-USD,ETH-USD,BTC-USD,ETH-USD,BTC-USD,ETH-USD,BTC-USD,ETH-USD";
+    const rows = ["2024-01-01", "2024-01-02"].map(
+      (day) => `${day},64000,3400,64100,3410,63900,3390,64010,3401,1000,2000`,
+    );
+    const text = [names, tickers, "Date,,,,,,,,,,", ...rows].join("\n");
+    const grouped = [
+      "Ticker,BTC-USD,BTC-USD,BTC-USD,BTC-USD,BTC-USD,ETH-USD,ETH-USD,ETH-USD,ETH-USD,ETH-USD",
+      "Price,Open,High,Low,Close,Volume,Open,High,Low,Close,Volume",
+      "Date,,,,,,,,,,",
+      ...["2024-01-01", "2024-01-02"].map((day) => `${day},64010,64100,63900,64000,1000,3401,3410,3390,3400,2000`),
+    ].join("\n");
+
+    it.each([
+      ["beside each other", text],
+      ["one group after the other", grouped],
+    ])("in columns %s, by the symbol that was asked for, and refused without one", async (_, file) => {
+      const { tape, meta } = await read(file, { symbol: "ETH-USD" });
+      expect(texts(tape, "candle", 3, "tickSize")).toEqual(["3400", "3400"]);
+      expect(meta.notes).toContainEqual({ what: "rows of ETH-USD taken as BTC-USDT-SWAP", count: 2 });
+      await expect(read(file)).rejects.toThrow(
+        "the file holds several symbols (BTC-USD, ETH-USD). Choose one with --symbol.",
+      );
+      await expect(read(file, { symbol: "LTC-USD" })).rejects.toThrow(
+        'no column is of symbol "LTC-USD"; found BTC-USD, ETH-USD.',
+      );
+    });
+
+    it("whose columns no row tells apart is refused", async () => {
+      const file = [names, ...rows].join("\n");
+      await expect(read(file)).rejects.toThrow('open can be column "Open" or "Open"');
+    });
+  });
+
+  it("refused where they name no symbol and one was asked for", async () => {
+    const file = "timestamp,price,volume,side\n1704067200000,1,1,buy\n";
+    await expect(read(file, { symbol: "ETH-USD" })).rejects.toThrow("the file names no symbol. Leave --symbol out.");
+  });
+
   it("any, whatever stands in their quoted cells", async () => {
     const text =
       'time,note,price,size,side\n1704067200000,"one, ""two""\nand three",1,1,buy\n1704067200001,"",2,1,sell\n';
