@@ -21,7 +21,7 @@ const samePlatform = [
   "test/property/**",
   "test/acceptance/{docs,types}/**",
   "test/acceptance/security/**",
-  "test/acceptance/from-code*.test.ts",
+  "test/plugins/from-code*.test.ts",
   "test/bench/**",
   "test/soak/**",
   "test/unit/{contract,orders,report,scheduler/quota,venue}/**",
