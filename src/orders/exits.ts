@@ -24,7 +24,6 @@ import { both, type Effect, type Effects, evaluate, noEffects, type Run, record 
 import type { ExitLimits } from "./exit-limits.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
 import { ForgottenExits } from "./forgotten-exits.ts";
-import { after, free, type Hold, held } from "./hold.ts";
 import { endingOf, isCutByUs, isResting, type Order } from "./order-state.ts";
 import { canceledElsewhere, type Remainder, remainderOf, wordsOf } from "./remainder.ts";
 import { type Execution, filledOf } from "./risk/exposure-entry.ts";
@@ -33,6 +32,7 @@ import type { Slots } from "./slots.ts";
 import type { ContractValues } from "./state/account-positions.ts";
 import { UnprotectedPositions } from "./unprotected-positions.ts";
 import type { Waits } from "./waits.ts";
+import { after, free, type Hold, held } from "./waits.ts";
 import { canRest, sameWanted, type WantedOrder } from "./wanted-order.ts";
 import { canceledByWatchdog, WatchdogCancels } from "./watchdog-cancels.ts";
 

@@ -11,7 +11,6 @@ import { compareWithLatest } from "./conflation.ts";
 import { type Effects, evaluate, next, noEffects, publish, type Run, record } from "./effects.ts";
 import { ExitLimits, ExitTrims } from "./exit-limits.ts";
 import { Exits } from "./exits.ts";
-import { after, type Hold } from "./hold.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 import { isSettledBy } from "./plan.ts";
@@ -29,7 +28,7 @@ import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
 import { Specifications } from "./specifications.ts";
 import { SpotCover } from "./spot-cover.ts";
-import { Waits } from "./waits.ts";
+import { after, type Hold, Waits } from "./waits.ts";
 import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 export class ManagerState {

@@ -12,11 +12,11 @@ import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { isDecimal, toStep } from "../decimal.ts";
 import { type Effect, type Effects, evaluate, noEffects, record } from "./effects.ts";
-import { free, type Hold, held } from "./hold.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { Waits } from "./waits.ts";
+import { free, type Hold, held } from "./waits.ts";
 import { takes, type WantedOrder } from "./wanted-order.ts";
 
 /**

@@ -8,7 +8,6 @@
 import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { both, type Effects, evaluate, next, noEffects } from "./effects.ts";
-import { free } from "./hold.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { advance, isChanging, isClosed, isResting } from "./order-state.ts";
 import type { Placements } from "./placement.ts";
@@ -16,6 +15,7 @@ import { planSlot, type Step, urgencyOf } from "./plan.ts";
 import { mayPlace, mayRest } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import type { UnrecordedOrders } from "./unrecorded-orders.ts";
+import { free } from "./waits.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 /** The parts through which a step is taken. */

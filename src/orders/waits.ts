@@ -5,6 +5,7 @@
  * waits for nothing.
  * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).
  */
+import { both, type Effects, noEffects } from "./effects.ts";
 import type { Slot } from "./slot.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
@@ -32,6 +33,21 @@ interface Wait {
   /** Latest end; infinite where only an event ends it. */
   readonly until: number;
 }
+
+/** Reason for which a slot may not place what it wants yet, with the events and timers that follow from it. */
+export interface Hold {
+  readonly isHeld: boolean;
+  readonly effects: Effects;
+}
+
+/** Nothing holds the slot back. */
+export const free: Hold = { isHeld: false, effects: noEffects };
+/** It is held back, and what ends that is under way. */
+export const held: Hold = { isHeld: true, effects: noEffects };
+
+/** The second of two reasons, with the effects of both. */
+export const after = (first: Hold, second: Hold): Hold =>
+  first.effects.length === 0 ? second : { isHeld: second.isHeld, effects: both(first.effects, second.effects) };
 
 const noSlots: readonly Slot[] = [];
 
