@@ -1,7 +1,9 @@
 /**
- * Decimals in whole units of their finest place: sums that are added to often and read seldom, and quotients that come out even.
+ * Decimals in whole units of their finest place: sums that are added to often and read seldom, and quotients that come
+ * out even.
  *
- * Invariants: a sum has the text that adding one by one would give it, of any length; an even quotient is exact or undefined.
+ * Invariants: a sum has the text that adding one by one would give it, of any length; an even quotient is exact or
+ * undefined.
  * Not here: arithmetic on text (decimal.ts), positions at average cost (orders/average-cost.ts).
  */
 import { add, digitsOf, formatCount, readPlaces, safeMax, sub } from "./decimal.ts";
@@ -53,14 +55,19 @@ const readStep = (text: string): { readonly unit: number; readonly places: numbe
   return step;
 };
 
-/** The shortest text of a whole number of positive steps; undefined where it is no such number, or is not known to be. */
+/**
+ * The shortest text of a whole number of positive steps; undefined where it is no such number, or is not known to be.
+ */
 export const stepsIn = (text: string, step: string): string | undefined => {
   const { unit, places } = known.get(step) ?? readStep(step);
   const scaled = digitsOf(text) * 10 ** (places - readPlaces);
   return unit > 0 && scaled % unit === 0 && Math.abs(scaled) <= safeMax ? formatCount(scaled, places) : undefined;
 };
 
-/** `a` over `by` where that is a whole number of positive steps, in the text `div` and `toStep` would give it; undefined where it is not, or is not known to be. */
+/**
+ * `a` over `by` where that is a whole number of positive steps, in the text `div` and `toStep` would give it; undefined
+ * where it is not, or is not known to be.
+ */
 export const evenQuotient = (a: string, by: string, step: string): string | undefined => {
   const dividend = digitsOf(a);
   let shift = -readPlaces;

@@ -1,8 +1,8 @@
 /**
  * Exact decimal text: the only arithmetic for prices, sizes, fees and money outside the matching loops.
  *
- * Invariants: the grammar is digits with an optional sign and an optional fraction, nothing else (`1e3`, `0x10`, `NaN`, ` 5`
- * are refused); results are never rounded unless the caller names the step or the places.
+ * Invariants: the grammar is digits with an optional sign and an optional fraction, nothing else (`1e3`, `0x10`, `NaN`,
+ * ` 5` are refused); results are never rounded unless the caller names the step or the places.
  * Not here: binary floats; the integer grids at the bottom are counts of a step, exact up to 2^53.
  */
 import Big from "big.js";
@@ -50,12 +50,15 @@ const powers = Array.from({ length: quickMax + 1 }, (_, digits) => 10 ** digits)
 /** False for what was rounded, which is 2^53 at least, and for what is no number. */
 const isExact = (count: number): boolean => count <= safeMax && count >= -safeMax;
 
-// What fits is counted in whole units: two hundred times as fast as digit by digit. Results that need more than one number are
-// left in these variables, because an object for each would cost more than reading it.
+// What fits is counted in whole units: two hundred times as fast as digit by digit. Results that need more than one
+// number are left in these variables, because an object for each would cost more than reading it.
 export let readPlaces = 0;
 const pair = new Float64Array(2);
 
-/** All digits of a decimal as one number; `readPlaces` of them are fraction. Beyond 2^53 not exact; NaN where it is too long or no decimal. */
+/**
+ * All digits of a decimal as one number; `readPlaces` of them are fraction. Beyond 2^53 not exact; NaN where it is too
+ * long or no decimal.
+ */
 export const digitsOf = (text: string): number => {
   if (typeof text !== "string" || text.length > quickMax) return Number.NaN;
   const last = text.length - 1;
@@ -73,7 +76,10 @@ export const digitsOf = (text: string): number => {
   return first === 0 ? digits : -digits;
 };
 
-/** Both numbers in the finer unit of the two, into `pair`, its fraction digits into `readPlaces`; false where they do not fit. */
+/**
+ * Both numbers in the finer unit of the two, into `pair`, its fraction digits into `readPlaces`; false where they do
+ * not fit.
+ */
 const align = (a: string, b: string): boolean => {
   let x = digitsOf(a);
   const xPlaces = readPlaces;
@@ -105,7 +111,10 @@ const joined = (a: string, b: string, join: (x: bigint, y: bigint) => bigint): s
   const places = Math.max(xPlaces, readPlaces);
   return spellLong(join(x * 10n ** BigInt(places - xPlaces), y * 10n ** BigInt(places - readPlaces)), places);
 };
-/** Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument is none. */
+/**
+ * Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument
+ * is none.
+ */
 export const add = (a: string, b: string): string => {
   if (a === "0") return plain(b);
   const fits = align(a, b);
@@ -163,7 +172,8 @@ export const div = (a: string, b: string, digits: number): string => {
   const shifted = of * (powers[digits] ?? Number.NaN);
   if (by !== 0 && shifted <= safeMax && shifted >= -safeMax)
     return formatCount((shifted - (shifted % by)) / by, digits);
-  // What was paid for a quantity, divided by its price, comes out even after fewer digits: as many as still fit are tried.
+  // What was paid for a quantity, divided by its price, comes out even after fewer digits: as many as still fit are
+  // tried.
   const fewer = Math.min(digits, wholeMax - Math.ceil(Math.log10(Math.abs(of))));
   const fitting = of * (powers[fewer] ?? Number.NaN);
   if (fitting % by === 0 && fitting <= safeMax && fitting >= -safeMax) return formatCount(fitting / by, fewer);
@@ -177,7 +187,10 @@ export const div = (a: string, b: string, digits: number): string => {
 type Rounding = "down" | "up" | "nearest";
 const modes = { down: 0, nearest: 1, up: 3 } as const;
 
-/** The multiple of `step` next to `a`: `down` and `up` are towards and away from zero, `nearest` rounds halves away from zero. */
+/**
+ * The multiple of `step` next to `a`: `down` and `up` are towards and away from zero, `nearest` rounds halves away from
+ * zero.
+ */
 export const toStep = (a: string, step: string, rounding: Rounding): string => {
   if (align(a, step) && (pair[1] as number) > 0) {
     const x = pair[0] as number;
@@ -202,7 +215,10 @@ export const plain = (a: string): string => {
 /** For indicators and pictures only; never feed the result back into a price or a size. */
 export const approximate = (a: string): number => Number(a);
 
-/** A number from arithmetic on floats as decimal text with `digits` fraction digits; for signals that become wanted orders. */
+/**
+ * A number from arithmetic on floats as decimal text with `digits` fraction digits; for signals that become wanted
+ * orders.
+ */
 export const fromApproximate = (value: number, digits: number): string => {
   assert(Number.isFinite(value), `a finite number was given, not ${value}`);
   const text = String(value);
@@ -213,7 +229,8 @@ export const fromApproximate = (value: number, digits: number): string => {
 
 /**
  * Counts of one step as integers: prices in ticks, sizes in lots. Exact while the count stays below 2^53.
- * `parse` refuses text that is off the grid, `parseTo` brings it onto the grid; `format` gives the shortest decimal text.
+ * `parse` refuses text that is off the grid, `parseTo` brings it onto the grid; `format` gives the shortest decimal
+ * text.
  */
 export const grid = (step: string) => {
   const text = plain(decimal(step, "step"));

@@ -1,7 +1,8 @@
 /**
  * API for authors of exchanges: dialects of the client, and what both sides of the wire have in common.
  *
- * Not here: how an exchange is served (`sluice/plugins/venue-server`), the exchanges of the package (`sluice/plugins/exchanges`).
+ * Not here: how an exchange is served (`sluice/plugins/venue-server`), the exchanges of the package
+ * (`sluice/plugins/exchanges`).
  *
  * @module sluice/dialect
  */

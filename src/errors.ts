@@ -1,7 +1,8 @@
 /**
  * Error class and table of error codes; the report of a failure in user code.
  *
- * Invariants: a code is listed here once and never reused; every message names the place, the value found and the next step.
+ * Invariants: a code is listed here once and never reused; every message names the place, the value found and the next
+ * step.
  * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
  */
 
@@ -49,7 +50,8 @@ export type ErrorCode = keyof typeof errorCodes;
 
 /**
  * The only error the framework throws on purpose. `message` is written for people and names place, value and remedy;
- * `code` is stable and meant for programs. Compare by `name` and `code`, never by `instanceof`: a process may hold two copies.
+ * `code` is stable and meant for programs. Compare by `name` and `code`, never by `instanceof`: a process may hold two
+ * copies.
  */
 export class SluiceError extends Error {
   readonly code: ErrorCode;
@@ -106,12 +108,14 @@ export const didYouMean = (word: string, known: readonly string[]): string => {
   return best && best[0] <= Math.max(2, word.length / 3) ? ` Did you mean "${best[1]}"?` : "";
 };
 
-/** Runs of letters with digits among them: keys and signatures look like that, and no time, price or instrument id does. */
+/**
+ * Runs of letters with digits among them: keys and signatures look like that, and no time, price or instrument id does.
+ */
 const keyLike = /(?=[A-Za-z+/_]*\d)(?=[\d+/_]*[A-Za-z])[A-Za-z0-9+/_]{12,}/g;
 
 /**
- * The beginning of a line from a file that is not what it should be, for a message. It may be any file of the user's: what looks like
- * a key is left out.
+ * The beginning of a line from a file that is not what it should be, for a message. It may be any file of the user's:
+ * what looks like a key is left out.
  */
 export const excerpt = (line: string, lengthMax = 60): string => {
   const text = line.slice(0, 1_000).replaceAll(keyLike, "...");
@@ -126,7 +130,10 @@ export interface Failure {
   readonly message: string;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
   readonly at: number;
-  /** `file:line:column` in the author's source, relative to the working folder where it lies below; absent where no frame is the author's. */
+  /**
+   * `file:line:column` in the author's source, relative to the working folder where it lies below; absent where no
+   * frame is the author's.
+   */
   readonly place?: string;
   /** Such as "a quote of BTC-USDT-SWAP"; absent where it is not known, as after an `await`. */
   readonly handling?: string;

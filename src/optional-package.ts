@@ -1,7 +1,8 @@
 /**
  * Optional packages: needed by one file format or one kind of store, and not installed with Sluice.
  *
- * Invariants: a package is loaded when it is needed and not before; a missing one is refused with the line that installs it.
+ * Invariants: a package is loaded when it is needed and not before; a missing one is refused with the line that
+ * installs it.
  */
 import { SluiceError } from "./errors.ts";
 

@@ -1,7 +1,8 @@
 /**
  * Seeded randomness: the only source of chance in the tree.
  *
- * Invariants: the same seed gives the same numbers on every machine; forks are independent of how much the parent was used.
+ * Invariants: the same seed gives the same numbers on every machine; forks are independent of how much the parent was
+ * used.
  */
 import { assert } from "./errors.ts";
 

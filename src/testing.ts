@@ -1,5 +1,6 @@
 /**
- * Tests of strategies and plugins: the engine and the embedded exchange on virtual time, with a market that the test feeds by hand.
+ * Tests of strategies and plugins: the engine and the embedded exchange on virtual time, with a market that the test
+ * feeds by hand.
  *
  * A market in text has a row a line:
  *
@@ -10,8 +11,9 @@
  * 00:01:00      candle BTC-USDT-SWAP 1m 60000 60010 59990 59995 volume 12
  * ```
  *
- * A time is counted from the start of the test, or `+` and a duration (`ms`, `s`, `m`, `h`) from the line before; a line without one has
- * the time of the line before. A candle has its length, then open, high, low and close; its time is its close.
+ * A time is counted from the start of the test, or `+` and a duration (`ms`, `s`, `m`, `h`) from the line before; a
+ * line without one has the time of the line before. A candle has its length, then open, high, low and close; its time
+ * is its close.
  * Needs no test runner: what it hands out are plain values for any assertion.
  *
  * @module sluice/testing
@@ -56,8 +58,8 @@ class PluginTest extends EngineTest {
 }
 
 /**
- * Starts a strategy in an engine of its own; resolves when it runs, at 2024-01-01T00:00:00Z. `plugins` run beside it. Rejects when the
- * options are not valid or the strategy fails at once.
+ * Starts a strategy in an engine of its own; resolves when it runs, at 2024-01-01T00:00:00Z. `plugins` run beside it.
+ * Rejects when the options are not valid or the strategy fails at once.
  */
 export const testStrategy = async (
   strategy: Strategy,

@@ -1,6 +1,6 @@
 /**
- * Parts of the described service on the wire: the namespace `wire` of `sluice/dialect`. What a served exchange answers with, and what those
- * need who ask a service without an engine.
+ * Parts of the described service on the wire: the namespace `wire` of `sluice/dialect`. What a served exchange answers
+ * with, and what those need who ask a service without an engine.
  *
  * Not here: what a dialect is made of (dialect.ts).
  */

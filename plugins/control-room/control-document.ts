@@ -1,14 +1,16 @@
 /**
  * Control document: everything that is told of one engine, and its changes as updates.
  *
- * Invariants: an update holds each row at most once, the latest; sections are bounded, and what a bound drops is removed by the same
- * update; a document that has taken a snapshot and every update since equals the one they were taken from; keys are text like any
- * other, `__proto__` included.
+ * Invariants: an update holds each row at most once, the latest; sections are bounded, and what a bound drops is
+ * removed by the same update; a document that has taken a snapshot and every update since equals the one they were
+ * taken from; keys are text like any other, `__proto__` included.
  * Not here: the rows (control-rows.ts), when updates are taken (engine-view.ts).
  */
 import type { ControlChange, ControlRows, SectionName } from "./control-rows.ts";
 
-/** One change of a source: rows replaced (or removed, null) by section and key. Coalesced: the latest row of a key wins. */
+/**
+ * One change of a source: rows replaced (or removed, null) by section and key. Coalesced: the latest row of a key wins.
+ */
 export interface ControlUpdate {
   readonly source: string;
   /** Rises; where updates were merged numbers are left out. */
@@ -46,7 +48,9 @@ export const candlesMax = 720;
 
 type Rows = Map<string, unknown>;
 
-/** Everything that is told of one source. Whoever makes it puts rows and takes updates; whoever follows it applies them. */
+/**
+ * Everything that is told of one source. Whoever makes it puts rows and takes updates; whoever follows it applies them.
+ */
 export class ControlDocument {
   readonly #source: string;
   readonly #sections = new Map<SectionName, Rows>();

@@ -1,9 +1,10 @@
 /**
  * Rows of the control document: what is told of an engine to those who watch it, by section and key.
  *
- * Invariants: plain JSON; money, prices and sizes are decimal text; times are milliseconds on the engine's clock; no key, passphrase or
- * token is in any row.
- * Not here: how rows change and how many are kept (control-document.ts), where they come from (engine-view.ts, playback/).
+ * Invariants: plain JSON; money, prices and sizes are decimal text; times are milliseconds on the engine's clock; no
+ * key, passphrase or token is in any row.
+ * Not here: how rows change and how many are kept (control-document.ts), where they come from (engine-view.ts,
+ * playback/).
  */
 import type { OrderUpdate, Position } from "sluice";
 import type { StrategyView } from "sluice/extension";
@@ -27,8 +28,8 @@ export interface PlaybackState {
 }
 
 /**
- * What a recording may lack: the account's balances and positions, prices, the book, actions that wait for quota, limits other than the
- * user's weight, options of strategies, the engine's health.
+ * What a recording may lack: the account's balances and positions, prices, the book, actions that wait for quota,
+ * limits other than the user's weight, options of strategies, the engine's health.
  */
 export type Unrecorded = "account" | "prices" | "book" | "queue" | "limits" | "options" | "health";
 
@@ -104,7 +105,10 @@ export interface BalanceRow {
   readonly stale: boolean;
 }
 
-/** Section `accountPositions`, by user and instrument (`user|instId`): positions of the account, those of other programs included. */
+/**
+ * Section `accountPositions`, by user and instrument (`user|instId`): positions of the account, those of other programs
+ * included.
+ */
 export interface AccountPositionRow {
   readonly user: string;
   readonly instId: string;

@@ -1,9 +1,10 @@
 /**
- * Fold of a running engine into its control document: events and updates as they come, what is sampled a few times a second.
+ * Fold of a running engine into its control document: events and updates as they come, what is sampled a few times a
+ * second.
  *
- * Invariants: bounded by the document; at most one update each `updateMs`, and none where nothing has changed; what happens on the path of
- * an order costs a row, never text: lines are written when an update is made, for at most as many events as are kept; watching changes
- * nothing for the engine.
+ * Invariants: bounded by the document; at most one update each `updateMs`, and none where nothing has changed; what
+ * happens on the path of an order costs a row, never text: lines are written when an update is made, for at most as
+ * many events as are kept; watching changes nothing for the engine.
  * Not here: rows of orders (order-rows.ts), of prices (watched-markets.ts), actions (engine-source.ts).
  */
 import { type Observable, Subject, Subscription } from "rxjs";
@@ -43,7 +44,10 @@ export interface WatchedRun {
 const updateMs = 100;
 const quotaTicks = 2;
 const sampleTicks = 10;
-/** Requests and steps of orders by the thousand say nothing by themselves: quota, queue, orders and fills show what they add up to. */
+/**
+ * Requests and steps of orders by the thousand say nothing by themselves: quota, queue, orders and fills show what they
+ * add up to.
+ */
 const routinePhases: readonly string[] = [
   "planned",
   "sent",

@@ -1,8 +1,8 @@
 /**
  * Port file: where a control port is and what opens it, left for other programs of the same user on this machine.
  *
- * Invariants: readable by its user alone, in a folder that is theirs alone; new at each start and gone after an orderly stop; a file whose
- * process has ended is taken away by who finds it.
+ * Invariants: readable by its user alone, in a folder that is theirs alone; new at each start and gone after an orderly
+ * stop; a file whose process has ended is taken away by who finds it.
  * Not here: who may ask what with a token (server/request-guard.ts).
  */
 import { randomBytes } from "node:crypto";
@@ -35,7 +35,10 @@ const newToken = (): string => randomBytes(tokenBytes).toString("base64url");
 export const newTokens = (readOnly: boolean): PortTokens =>
   readOnly ? { read: newToken() } : { read: newToken(), act: newToken() };
 
-/** Tokens of the user's own: the first line of the file acts, the second reads; with one line there is no reading token but a made one. */
+/**
+ * Tokens of the user's own: the first line of the file acts, the second reads; with one line there is no reading token
+ * but a made one.
+ */
 export const tokensIn = (file: string, readOnly: boolean): PortTokens => {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   const refuse = (why: string): never => {

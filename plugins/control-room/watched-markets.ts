@@ -1,8 +1,9 @@
 /**
- * Prices of the instruments that a run trades: best bid and ask, last price, book and candles, taken as often as they are shown.
+ * Prices of the instruments that a run trades: best bid and ask, last price, book and candles, taken as often as they
+ * are shown.
  *
- * Invariants: at most `rowsMax.markets` instruments, the first ones met; a value that arrives costs one assignment, rows are made when
- * they are taken.
+ * Invariants: at most `rowsMax.markets` instruments, the first ones met; a value that arrives costs one assignment,
+ * rows are made when they are taken.
  * Not here: which prices strategies see; what is watched here changes nothing for them.
  */
 import type { Subscription } from "rxjs";

@@ -1,6 +1,6 @@
 /**
- * Control port of the engine: a page in the browser and an API that watch and steer it. The link is printed when it listens, with a token
- * that is new at each start. What it may be asked and who may ask: docs/guides/control.md.
+ * Control port of the engine: a page in the browser and an API that watch and steer it. The link is printed when it
+ * listens, with a token that is new at each start. What it may be asked and who may ask: docs/guides/control.md.
  *
  * Invariants: a config loads none of the port's code; an engine in real time loads it before anything is opened.
  * Not here: the port, its page and its API (`sluice/plugins/control-room`).

@@ -1,9 +1,9 @@
 /**
- * `sluice ui [what...]`: running engines (ui-engines.ts), or a recorded run in the page of the control room, to be played at any speed: a backtest, a session, a scenario of the
- * simulation, or a file of events.
+ * `sluice ui [what...]`: running engines (ui-engines.ts), or a recorded run in the page of the control room, to be
+ * played at any speed: a backtest, a session, a scenario of the simulation, or a file of events.
  *
- * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the link that is
- * printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
+ * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the
+ * link that is printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
  * Not here: what is played (timeline.ts), the port (sluice/plugins/control-room).
  */
 

@@ -1,8 +1,8 @@
 /**
  * File of recorded events: one JSON object a line, as the plugin `journal-file` and `sluice run --json` write them.
  *
- * Invariants: a line that is no event is refused with its number, a torn last line is left out; instants that go back are refused, as what
- * would be played then is not what happened.
+ * Invariants: a line that is no event is refused with its number, a torn last line is left out; instants that go back
+ * are refused, as what would be played then is not what happened.
  */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";

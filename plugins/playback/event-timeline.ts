@@ -1,10 +1,10 @@
 /**
- * Timeline made of recorded events, and of the prices, books and requests that were recorded beside them, if any: they are told again on a
- * virtual clock to the same fold that watches a running engine.
+ * Timeline made of recorded events, and of the prices, books and requests that were recorded beside them, if any: they
+ * are told again on a virtual clock to the same fold that watches a running engine.
  *
- * Invariants: positions, profit and fees are the sums of the recorded fills, exact; what was not recorded is not shown, and named in
- * the row of the engine: without prices a position is marked by the last fill, and the chart of prices is empty; without requests
- * only the weight that was spent is known of the quota.
+ * Invariants: positions, profit and fees are the sums of the recorded fills, exact; what was not recorded is not shown,
+ * and named in the row of the engine: without prices a position is marked by the last fill, and the chart of prices is
+ * empty; without requests only the weight that was spent is known of the quota.
  * Not here: how events are read (event-file.ts, session-run.ts), how a timeline is played (playback-source.ts).
  */
 import { Subject } from "rxjs";

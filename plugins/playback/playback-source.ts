@@ -1,8 +1,9 @@
 /**
- * Control source of a recorded run: plays its timeline at any speed, pauses, and goes to any instant or to the next fill.
+ * Control source of a recorded run: plays its timeline at any speed, pauses, and goes to any instant or to the next
+ * fill.
  *
- * Invariants: what is shown at an instant is what was true then, whichever way one came there; time stands still at the end; nothing
- * but `play` is done, as there is no engine.
+ * Invariants: what is shown at an instant is what was true then, whichever way one came there; time stands still at the
+ * end; nothing but `play` is done, as there is no engine.
  * Not here: the timeline (timeline.ts), its controls on the page (page/client/playback-bar.js).
  */
 import { type Observable, Subject } from "rxjs";

@@ -1,8 +1,9 @@
 /**
- * Rows of prices from recorded quotes, trades and books: the best bid and ask, the last price, bars of a minute, and the book.
+ * Rows of prices from recorded quotes, trades and books: the best bid and ask, the last price, bars of a minute, and
+ * the book.
  *
- * Invariants: bars are of traded prices where trades are recorded, else of the middle of the best prices; a bar that is not over is told as
- * it stands.
+ * Invariants: bars are of traded prices where trades are recorded, else of the middle of the best prices; a bar that is
+ * not over is told as it stands.
  */
 import { add, compare, div } from "sluice";
 import {

@@ -1,9 +1,10 @@
 /**
- * Quota of a recorded run: its requests and answers are charged once more to the same rate limiter, so that its windows stand as
- * the engine knew them.
+ * Quota of a recorded run: its requests and answers are charged once more to the same rate limiter, so that its windows
+ * stand as the engine knew them.
  *
- * Invariants: steps in order of time; nothing is sent and nothing refused: what was sent then is charged; an engine that kept no limits
- * has no windows. Not known are what waited to be sent, and parts of a quota that several engines divided.
+ * Invariants: steps in order of time; nothing is sent and nothing refused: what was sent then is charged; an engine
+ * that kept no limits has no windows. Not known are what waited to be sent, and parts of a quota that several engines
+ * divided.
  * Not here: the rate limiter (scheduler/quota), where the steps come from (run-reader.ts).
  */
 import type { Config, Event, QuotaState } from "sluice";

@@ -1,8 +1,10 @@
 /**
- * Timeline of a recorded run: the updates of its control document in order, and the document as it stood at any instant.
+ * Timeline of a recorded run: the updates of its control document in order, and the document as it stood at any
+ * instant.
  *
- * Invariants: at most `updatesMax` updates are kept: past that neighbours are joined, so that instants become coarser and no row is lost;
- * the document at an instant is made of the updates up to it and of no other; stories hold no event of later.
+ * Invariants: at most `updatesMax` updates are kept: past that neighbours are joined, so that instants become coarser
+ * and no row is lost; the document at an instant is made of the updates up to it and of no other; stories hold no event
+ * of later.
  * Not here: how fast it is played (playback-source.ts), where it comes from (event-timeline.ts, view-recorder.ts).
  */
 

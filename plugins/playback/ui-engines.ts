@@ -1,8 +1,9 @@
 /**
- * `sluice ui` with links, or with nothing: running engines, also those of several processes and machines, in one page on this machine.
+ * `sluice ui` with links, or with nothing: running engines, also those of several processes and machines, in one page
+ * on this machine.
  *
- * Invariants: only addresses of the command line, of its file of links and of the port files of this user are asked; tokens of engines stay
- * in this process, and the browser has one of the page's own; stopping the page stops no engine.
+ * Invariants: only addresses of the command line, of its file of links and of the port files of this user are asked;
+ * tokens of engines stay in this process, and the browser has one of the page's own; stopping the page stops no engine.
  * Not here: recorded runs (command.ts), what passes between the ports (`sluice/plugins/control-room`).
  */
 

@@ -1,9 +1,9 @@
 /**
  * Recorder of a run on virtual time: the fold of an engine, taken as often as the length of the run allows.
  *
- * Invariants: events are the same with it and without it: it asks for nothing but prices, and only a report's list of the data that was
- * asked for tells of it; what a second process of the run tells goes on
- * where the first one ended, and a run that begins anew is recorded anew.
+ * Invariants: events are the same with it and without it: it asks for nothing but prices, and only a report's list of
+ * the data that was asked for tells of it; what a second process of the run tells goes on where the first one ended,
+ * and a run that begins anew is recorded anew.
  * Not here: who starts the run (the command line).
  */
 
@@ -36,7 +36,9 @@ export interface RunRecorder {
   readonly timeline: () => Timeline;
 }
 
-/** `spanMs`: how long the run is on its clock, as far as is known; samples are so far apart that all of them are kept. */
+/**
+ * `spanMs`: how long the run is on its clock, as far as is known; samples are so far apart that all of them are kept.
+ */
 export const createRunRecorder = (facts: Pick<EngineRow, "name" | "kind" | "version">, spanMs: number): RunRecorder => {
   let timeline = new Timeline(facts.name);
   const stride = Math.max(1, Math.ceil(spanMs / sampleMs / updatesMax));

@@ -14,7 +14,9 @@ interface Addresses {
   readonly forms: string;
 }
 
-/** Returns the address that `address` is, or that the variable of `env:NAME` holds; throws USAGE where it is neither. */
+/**
+ * Returns the address that `address` is, or that the variable of `env:NAME` holds; throws USAGE where it is neither.
+ */
 export const givenAddress = (address: string, { what, fits, forms }: Addresses): string => {
   const variable = /^env:(\w+)$/.exec(address)?.[1];
   const url = variable === undefined ? address : process.env[variable];

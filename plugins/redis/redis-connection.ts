@@ -1,8 +1,8 @@
 /**
  * Connection to a store in Redis or Valkey (6.2 or later), one server or sentinels that know which one is the primary.
  *
- * Invariants: what is asked is sent once and never repeated by the client; a server that does not answer for two seconds is dialled anew;
- * what did not leave fails with `NotSent`.
+ * Invariants: what is asked is sent once and never repeated by the client; a server that does not answer for two
+ * seconds is dialled anew; what did not leave fails with `NotSent`.
  * Not here: what is asked (plugins/shared-quota, plugins/standby).
  */
 import type { Redis } from "ioredis";
@@ -92,7 +92,9 @@ export class RedisConnection<Name extends string> {
     return new RedisConnection(redis, options);
   }
 
-  /** Rejects with `NotSent` where it did not leave, else with an Error. Their messages say why, as the client puts it. */
+  /**
+   * Rejects with `NotSent` where it did not leave, else with an Error. Their messages say why, as the client puts it.
+   */
   async ask<T>(call: (redis: Scripted<Name>) => Promise<T>): Promise<T> {
     const { status } = this.#client;
     if (status !== "ready") throw new NotSent(this.#refusal ?? `it is not connected (${status})`);

@@ -38,7 +38,10 @@ const sentinels = /^sentinel:\/\/(?:([^:@/]*):([^@/]*)@)?([^/@]+)\/([\w.-]+)$/;
 /** Whether it can be dialled. */
 export const isStoreAddress = (text: string): boolean => /^rediss?:\/\/\S+$/.test(text) || sentinels.test(text);
 
-/** Where to dial: an address that the client reads itself, or sentinels to ask first. User and password are those of the primary. */
+/**
+ * Where to dial: an address that the client reads itself, or sentinels to ask first. User and password are those of the
+ * primary.
+ */
 export const dialled = (address: string): string | SentinelAddress => {
   const [, username, password, hosts, name] = sentinels.exec(address) ?? [];
   if (hosts === undefined || name === undefined) return address;
@@ -53,11 +56,16 @@ export const dialled = (address: string): string | SentinelAddress => {
   };
 };
 
-/** The address as people may see it, also a mistyped one: what is before the last @ or after a ? may hold a password. */
+/**
+ * The address as people may see it, also a mistyped one: what is before the last @ or after a ? may hold a password.
+ */
 export const shownAddress = (address: string): string =>
   address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1").replace(/\?.*$/s, "");
 
-/** Returns the address that a config names at `place`, such as "standby.store"; throws CONFIG_INVALID where its variable is not set. */
+/**
+ * Returns the address that a config names at `place`, such as "standby.store"; throws CONFIG_INVALID where its variable
+ * is not set.
+ */
 export const addressIn = (store: StoreAddress, place: string): string => {
   if (typeof store === "string") return store;
   const address = process.env[store.env];

@@ -1,9 +1,10 @@
 /**
  * Packed page data: columns of numbers as differences in few bytes, behind a head of JSON, deflated, as base64.
  *
- * Invariants: what is unpacked equals what was packed, numbers of more than nine fraction digits aside, which are rounded there; equal
- * data give equal text on one version of Node. Layout: length of the head in 4 bytes, little-endian; the head, in which a column
- * is `{"$":[count, factor, place]}`; then the columns, each the zigzag differences of value × factor, 7 bits a byte, low ones first.
+ * Invariants: what is unpacked equals what was packed, numbers of more than nine fraction digits aside, which are
+ * rounded there; equal data give equal text on one version of Node. Layout: length of the head in 4 bytes,
+ * little-endian; the head, in which a column is `{"$":[count, factor, place]}`; then the columns, each the zigzag
+ * differences of value × factor, 7 bits a byte, low ones first.
  * Not here: unpacking (client/unpack.js), what there is to pack (page-data.ts).
  */
 import { deflateRawSync } from "node:zlib";

@@ -1,9 +1,9 @@
 /**
  * A run as one page for a browser: `(report, details) → HTML`.
  *
- * Invariants: self-contained: nothing is fetched, and a policy on the page forbids it; equal runs give equal bytes on one version of
- * Node, so how long the machine took is not on it; every foreign word is escaped; key figures and tables can be read, printed and
- * listened to without the script, which adds the charts and the list of trades.
+ * Invariants: self-contained: nothing is fetched, and a policy on the page forbids it; equal runs give equal bytes on
+ * one version of Node, so how long the machine took is not on it; every foreign word is escaped; key figures and tables
+ * can be read, printed and listened to without the script, which adds the charts and the list of trades.
  * Not here: the same for a terminal (report-text.ts), what happened (details.ts), the charts (client/).
  */
 import { createHash } from "node:crypto";
@@ -17,8 +17,8 @@ import { blocksOf, listOf, pairOf, tiles } from "./report-blocks.ts";
 import { returnsSection } from "./returns-section.ts";
 
 /**
- * A backtest's report as one HTML page that loads nothing: charts to zoom and pan with every fill, resting orders and what strategies
- * plotted, the list of trades, and the report's figures.
+ * A backtest's report as one HTML page that loads nothing: charts to zoom and pan with every fill, resting orders and
+ * what strategies plotted, the list of trades, and the report's figures.
  */
 export const tearsheet = (report: RunReport, details: RunDetails): string => {
   const text = reportSections(report);

@@ -1,9 +1,11 @@
 /**
- * Whether an engine goes by its own part alone, as the store was silent for too long, and from when on it divides again.
+ * Whether an engine goes by its own part alone, as the store was silent for too long, and from when on it divides
+ * again.
  *
- * Invariants: one that has divided before goes on alone until the windows end that run when the store answers: the others are alone too, spend
- * their parts of these, and keep exits within them. One that began alone was missed by nobody, so that the others divide all there is: it
- * divides with them at once, and keeps to its part besides until these windows end, as more of them may have begun so.
+ * Invariants: one that has divided before goes on alone until the windows end that run when the store answers: the
+ * others are alone too, spend their parts of these, and keep exits within them. One that began alone was missed by
+ * nobody, so that the others divide all there is: it divides with them at once, and keeps to its part besides until
+ * these windows end, as more of them may have begun so.
  */
 export class AloneState {
   isAlone = false;

@@ -1,7 +1,8 @@
 /**
  * Schedule of an engine's statements to the store of a shared quota.
  *
- * Invariants: every window that begins is spoken of within a third of a second; a member speaks at least once in a beat.
+ * Invariants: every window that begins is spoken of within a third of a second; a member speaks at least once in a
+ * beat.
  * Not here: what is said (held-units.ts), who says it (shared-quota.ts).
  */
 import { givesBackMs, idleGivesBackMs } from "./group-reserve.ts";

@@ -5,8 +5,8 @@
  * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), and `member` → `epoch|seq`;
  * `{group}:roster` — `member` → `epoch|share|of|heardAt`, of those who were admitted;
  * `{group}:halt` — why the group is halted, empty once it was let go on; it never expires;
- * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`, and `~member#epoch` → `from|to|heardAt|floor`:
- * when window 0 began for it, at the earliest and at the latest;
+ * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`, and
+ * `~member#epoch` → `from|to|heardAt|floor`: when window 0 began for it, at the earliest and at the latest;
  * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled|used`, and `!f` → units used by clients outside the group.
  *
  * Invariants: whole numbers only; expiry is housekeeping, nothing depends on it.
@@ -45,9 +45,10 @@ export const grantFields = [
 ] as const;
 
 /**
- * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq, share, of, then the
- * fields of each item. Returns `fenced`, `outdated`, or a list: 0 and the roster where the group is full; else 1, the roster where the
- * member is new, halt reason, whether one is known, learning, and the fields of each grant. A roster is name, share, of, age, and so on.
+ * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq,
+ * share, of, then the fields of each item. Returns `fenced`, `outdated`, or a list: 0 and the roster where the group is
+ * full; else 1, the roster where the member is new, halt reason, whether one is known, learning, and the fields of each
+ * grant. A roster is name, share, of, age, and so on.
  */
 export const claimScript = `
 local time = redis.call('TIME')
@@ -235,7 +236,10 @@ end
 return reply
 `;
 
-/** KEYS: who, and members of every scope of the group. ARGV: member, `1` when the life before is over. Returns the new epoch. */
+/**
+ * KEYS: who, and members of every scope of the group. ARGV: member, `1` when the life before is over. Returns the new
+ * epoch.
+ */
 export const registerScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -249,7 +253,10 @@ end
 return epoch
 `;
 
-/** KEYS: who, roster, and members of every scope of the group. ARGV: member, epoch. What it has under way goes on being counted. */
+/**
+ * KEYS: who, roster, and members of every scope of the group. ARGV: member, epoch. What it has under way goes on being
+ * counted.
+ */
 export const leaveScript = `
 local life = redis.call('HGET', KEYS[1], ARGV[1])
 if not life or string.match(life, '^(%d+)|') ~= ARGV[2] then return 0 end

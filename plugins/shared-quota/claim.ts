@@ -1,12 +1,13 @@
 /**
  * Language between an engine and the store that divides a quota among engines: what is stated, what is granted.
  *
- * A *scope* is one user or one address, a *window* its number on the service's clock. Of each window a *member* (an engine) holds
- * units; the sum of what all hold never exceeds the capacity, and what is held of one window is worth nothing in the next.
+ * A *scope* is one user or one address, a *window* its number on the service's clock. Of each window a *member* (an
+ * engine) holds units; the sum of what all hold never exceeds the capacity, and what is held of one window is worth
+ * nothing in the next.
  *
- * Invariants: durations and window numbers only, never an instant of somebody's clock; the member says what it holds, the store what
- * it may hold besides; a statement that comes twice or late changes nothing. A halt of the group changes no grant: a halted engine places
- * nothing, but it reads its state, also while it starts.
+ * Invariants: durations and window numbers only, never an instant of somebody's clock; the member says what it holds,
+ * the store what it may hold besides; a statement that comes twice or late changes nothing. A halt of the group changes
+ * no grant: a halted engine places nothing, but it reads its state, also while it starts.
  * Not here: what the store does with it (memory-claim-store.ts, claim-script.ts), when to ask (shared-quota.ts).
  */
 
@@ -69,8 +70,8 @@ export interface Grant {
   readonly exitsPerHour: number;
   readonly members: number;
   /**
-   * Of who numbers windows otherwise than most others: how much later its windows of one number begin. Nothing was taken down of it then,
-   * and nothing is granted. 0 where it agrees.
+   * Of who numbers windows otherwise than most others: how much later its windows of one number begin. Nothing was
+   * taken down of it then, and nothing is granted. 0 where it agrees.
    */
   readonly astrayMs: number;
 }
@@ -88,8 +89,8 @@ export interface Enrolled {
 export type ClaimReply =
   /**
    * `halt`: why the whole group is halted; empty where it was resumed, undefined where the store does not know.
-   * `learning`: it has just lost its memory. `enrolled`: told to a member with the statement that makes it one; who has its own name is the
-   * process before.
+   * `learning`: it has just lost its memory. `enrolled`: told to a member with the statement that makes it one; who has
+   * its own name is the process before.
    */
   | {
       readonly kind: "granted";
@@ -113,9 +114,13 @@ export interface ScopeHolding {
   readonly held: Readonly<Record<string, number>>;
 }
 
-/** Where the members of one group meet. Every call may reject: with `NotSent` when nothing can have reached the store. */
+/**
+ * Where the members of one group meet. Every call may reject: with `NotSent` when nothing can have reached the store.
+ */
 export interface ClaimStore {
-  /** An epoch above all that the name had before. `gone`: the one before is known to be over, so nothing is kept for it. */
+  /**
+   * An epoch above all that the name had before. `gone`: the one before is known to be over, so nothing is kept for it.
+   */
   register(member: string, gone: boolean, scopes: readonly string[]): Promise<number>;
   claim(statement: Statement): Promise<ClaimReply>;
   /** The member is going: nothing more is kept for it but what it has under way. */
@@ -136,7 +141,9 @@ export const byName = (a: Enrolled, b: Enrolled): number => (a.member < b.member
 export const learnMs = 3_000;
 /** What a halt without a reason is told with: an empty one says that there is none. */
 export const noReason = "no reason given";
-/** Parts of members that were not heard for so long are open to others, and everybody's in the last part of a window. */
+/**
+ * Parts of members that were not heard for so long are open to others, and everybody's in the last part of a window.
+ */
 export const silentMs = 4_000;
 export const lastMs = 2_000;
 /** A member that was not heard for so long has left: its share may be another's. */

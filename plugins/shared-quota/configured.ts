@@ -1,5 +1,6 @@
 /**
- * Shared quota of a config, for the commands that read one. The plugin's entry does not import this file, so that it stays light.
+ * Shared quota of a config, for the commands that read one. The plugin's entry does not import this file, so that it
+ * stays light.
  */
 import { pluginsIn } from "sluice/extension";
 import type { SharedQuotaSettings } from "./options.ts";

@@ -1,7 +1,9 @@
 /**
- * What an engine wants of one divided scope: what it asked for in vain, how long ago, and whether what it holds is kept for it.
+ * What an engine wants of one divided scope: what it asked for in vain, how long ago, and whether what it holds is kept
+ * for it.
  *
- * Invariants: near a window's end nothing is kept that nothing waits for, nor what is too little for what waits: it is lost then.
+ * Invariants: near a window's end nothing is kept that nothing waits for, nor what is too little for what waits: it is
+ * lost then.
  * Not here: what is held (held-units.ts).
  */
 import type { Rank } from "sluice/extension";

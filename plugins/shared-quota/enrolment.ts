@@ -1,6 +1,6 @@
 /**
- * Standing of an engine in its group, in words for people: why it was refused, which settings of the others disagree with its own, what it
- * goes by while it is on its own.
+ * Standing of an engine in its group, in words for people: why it was refused, which settings of the others disagree
+ * with its own, what it goes by while it is on its own.
  *
  * Invariants: pure; each text names the engines, their shares and what to set.
  * Not here: who decides (claim.ts).

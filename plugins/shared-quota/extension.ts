@@ -1,8 +1,8 @@
 /**
  * Shared quota extension: the engine's membership in a group that shares one quota.
  *
- * Invariants: its code is loaded only where real orders are traded over a network, as an embedded service shares its quota with no other
- * engine; the engine has joined before its first request.
+ * Invariants: its code is loaded only where real orders are traded over a network, as an embedded service shares its
+ * quota with no other engine; the engine has joined before its first request.
  * Not here: joining, halting together and leaving (quota-group.ts).
  */
 import type { EngineExtension, ExtensionContext } from "sluice/extension";

@@ -1,5 +1,6 @@
 /**
- * Findings about a shared quota: the store and the engines of a group, against what the config of one of them takes for granted.
+ * Findings about a shared quota: the store and the engines of a group, against what the config of one of them takes for
+ * granted.
  *
  * Invariants: pure; what differs says what to do; nothing is concluded of engines that were not heard.
  * Not here: reading the store (store-survey.ts).

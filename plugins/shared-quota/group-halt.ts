@@ -1,7 +1,8 @@
 /**
  * Halt of all engines of a group, as one of them knows and tells it.
  *
- * Invariants: what the store was told in vain is told again with its next answer; a store that does not know of a halt ends none.
+ * Invariants: what the store was told in vain is told again with its next answer; a store that does not know of a halt
+ * ends none.
  * Not here: what an engine does then (quota-group.ts).
  */
 import { type ClaimStore, noReason } from "./claim.ts";
@@ -19,14 +20,19 @@ export class GroupHalt {
     this.#onHalt = onHalt;
   }
 
-  /** Halts every engine of the group, this one at once, or lets all go on. Rejects when the store has not taken it yet. */
+  /**
+   * Halts every engine of the group, this one at once, or lets all go on. Rejects when the store has not taken it yet.
+   */
   async all(reason: string | undefined): Promise<void> {
     this.#untold = { reason: reason === "" ? noReason : reason };
     this.#note(this.#untold.reason);
     await this.#tell();
   }
 
-  /** The store has answered: with a reason, with an empty one where the group may go on, or with undefined where it does not know. */
+  /**
+   * The store has answered: with a reason, with an empty one where the group may go on, or with undefined where it does
+   * not know.
+   */
   hear(told: string | undefined): void {
     if (told === undefined && this.reason !== undefined) this.#untold ??= { reason: this.reason };
     if (this.#untold !== undefined) this.#tell().catch(() => undefined);

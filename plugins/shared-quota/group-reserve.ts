@@ -1,8 +1,8 @@
 /**
  * Reserve for exits of all engines of a group together, and room for clients outside it.
  *
- * A reserve that all share grows with the root of their number, so ordinary actions of everybody leave one, less what each keeps for
- * its own first exit (its *purse*).
+ * A reserve that all share grows with the root of their number, so ordinary actions of everybody leave one, less what
+ * each keeps for its own first exit (its *purse*).
  *
  * Invariants: pure but for what it was told; the forecast is of exits asked for, never of those granted.
  */
@@ -17,10 +17,16 @@ import {
 } from "sluice/extension";
 import type { ClaimItem, Grant } from "./claim.ts";
 
-/** The purse is given back so long before a window ends, and by an idle member sooner: others still have calls of a second to spend it on. */
+/**
+ * The purse is given back so long before a window ends, and by an idle member sooner: others still have calls of a
+ * second to spend it on.
+ */
 export const givesBackMs = 1_000;
 export const idleGivesBackMs = 1_500;
-/** Deviations more than one engine leaves: exits of another are seen with its next claim only, and those beyond its part are taken from all. */
+/**
+ * Deviations more than one engine leaves: exits of another are seen with its next claim only, and those beyond its part
+ * are taken from all.
+ */
 const groupConfidence = 1;
 const hourMs = 3_600_000;
 /** Each member has calls under way that cross with a stranger's. */

@@ -1,5 +1,6 @@
 /**
- * Stores in which the engines of a group meet: one divides their quota, one keeps what the service answered each of them.
+ * Stores in which the engines of a group meet: one divides their quota, one keeps what the service answered each of
+ * them.
  *
  * Invariants: nothing is opened before an engine joins its group.
  * Not here: what is asked of them (quota-group.ts, shared-reads.ts).

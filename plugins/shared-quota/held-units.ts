@@ -1,8 +1,9 @@
 /**
  * What one engine holds of one divided scope, window by window: what it may use, and what it says of it to the store.
  *
- * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one of which
- * nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is held.
+ * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one
+ * of which nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is
+ * held.
  * Not here: when to speak (shared-quota.ts), what the store does (claim.ts).
  */
 import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
@@ -64,7 +65,10 @@ export class HeldUnits {
     this.#reserve = new GroupReserve(gauge, facts, part);
   }
 
-  /** Most units of ours that window `index` may have besides those from before a disturbance; undefined where the store has been silent for too long to divide anything. */
+  /**
+   * Most units of ours that window `index` may have besides those from before a disturbance; undefined where the store
+   * has been silent for too long to divide anything.
+   */
   most(index: number, rank: Rank, at: number, doubtMs: number): number | undefined {
     const row = this.#rows.get(index);
     const remMs = this.#gauge.endOf(index, at) - at;
@@ -95,7 +99,9 @@ export class HeldUnits {
     return half - this.#reserve.own(half, this.#gauge.endOf(index, at) - at, at);
   }
 
-  /** The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt. */
+  /**
+   * The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt.
+   */
   doubt(at: number): void {
     this.#reserve.watchFrom((this.#gauge.spanAt(at)?.last ?? this.lastAnswered) + 1);
   }
@@ -155,7 +161,10 @@ export class HeldUnits {
     return this.#gauge.windowEndsAt(at);
   }
 
-  /** Says of every window that may run what is held, and what is wanted besides, which is nothing where it goes by its own part. */
+  /**
+   * Says of every window that may run what is held, and what is wanted besides, which is nothing where it goes by its
+   * own part.
+   */
   state(at: number, isAlone: boolean): readonly Stated[] {
     const span = this.#gauge.spanAt(at);
     if (span === undefined) return [];
@@ -190,7 +199,10 @@ export class HeldUnits {
     return undefined;
   }
 
-  /** What was held was of other windows than it was taken for. Where the numbers alone differ, those of the others are taken over. */
+  /**
+   * What was held was of other windows than it was taken for. Where the numbers alone differ, those of the others are
+   * taken over.
+   */
   #leave(stated: Stated, astrayMs: number): "renamed" | "apart" | undefined {
     const { windowMs } = this.#gauge.spec;
     this.unsaid(stated);

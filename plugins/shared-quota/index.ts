@@ -1,5 +1,6 @@
 /**
- * One quota for several engines, on one or more machines: each takes its part of every window from a store in Redis or Valkey.
+ * One quota for several engines, on one or more machines: each takes its part of every window from a store in Redis or
+ * Valkey.
  *
  * Not here: how the quota is divided (shared-quota.ts), what an engine of a group does (quota-group.ts).
  *
@@ -37,6 +38,8 @@ export const redisStores: GroupStores = {
     (await import("./group-stores.ts")).redisStores.answers(settings, kind, member),
 };
 
-/** Examines the shared quota of a config file: its store, and the engines that have joined. The service is not asked. */
+/**
+ * Examines the shared quota of a config file: its store, and the engines that have joined. The service is not asked.
+ */
 export const doctorGroup = async (...given: Parameters<typeof DoctorGroup>): Promise<GroupReport> =>
   (await import("./doctor-group.ts")).doctorGroup(...given);

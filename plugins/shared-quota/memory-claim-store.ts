@@ -1,8 +1,9 @@
 /**
- * Claim store within one process: the algorithm that the script for Redis follows as well, for tests, simulation and comparison.
+ * Claim store within one process: the algorithm that the script for Redis follows as well, for tests, simulation and
+ * comparison.
  *
- * Invariants: of one window, what members hold, what is kept for silent ones and what others used never exceeds the capacity by a
- * grant; a statement is carried out whole or not at all.
+ * Invariants: of one window, what members hold, what is kept for silent ones and what others used never exceeds the
+ * capacity by a grant; a statement is carried out whole or not at all.
  * Not here: the same for many machines (redis-claim-store.ts).
  */
 import {
@@ -294,7 +295,10 @@ const sumsOf = (
   return sums;
 };
 
-/** Half of the member's fair part of what is left, at least what helps; others' parts that they have not taken up are kept for them. */
+/**
+ * Half of the member's fair part of what is left, at least what helps; others' parts that they have not taken up are
+ * kept for them.
+ */
 const ordinaryOf = (item: ClaimItem, share: number, sums: Sums, free: number, { foreign }: Window): number => {
   const { remainingMs, need, want, leave, has, capacity } = item;
   if (want <= 0) return 0;

@@ -29,7 +29,9 @@ export const sharedQuotaSchema = {
   additionalProperties: false,
   required: ["store", "group", "of"],
   properties: {
-    /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+    /**
+     * `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.
+     */
     store: storeAddressSchema,
     /** Name of the group: the same for all engines that share a user or an address. */
     group: memberName,

@@ -1,8 +1,9 @@
 /**
- * `sluice quota <store>`: use of a shared quota by engine, the group's halt, and the leader of each engine with a standby.
+ * `sluice quota <store>`: use of a shared quota by engine, the group's halt, and the leader of each engine with a
+ * standby.
  *
- * Invariants: reads the store only and changes nothing; with --json stdout holds one document; the command fails when the store does not
- * answer within five seconds.
+ * Invariants: reads the store only and changes nothing; with --json stdout holds one document; the command fails when
+ * the store does not answer within five seconds.
  * Not here: how the quota is divided (shared-quota.ts).
  */
 import type { Command } from "commander";

@@ -1,7 +1,8 @@
 /**
  * Membership of an engine in a group that shares one quota: joins, halts with the others, leaves.
  *
- * Invariants: joined before the first request to the service; with a journal, a halt of the group survives a restart of this process.
+ * Invariants: joined before the first request to the service; with a journal, a halt of the group survives a restart of
+ * this process.
  * Not here: how the quota is divided (shared-quota.ts).
  */
 import { createHash } from "node:crypto";
@@ -41,8 +42,8 @@ export class QuotaGroup {
   }
 
   /**
-   * CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that cannot be reached is
-   * waited for while the engine starts.
+   * CONFIG_INVALID without the store's address, or where the group has no room for the engine's share. A store that
+   * cannot be reached is waited for while the engine starts.
    */
   static async join(context: Context, stores: GroupStores): Promise<QuotaGroup> {
     const { accounts, config, events, halt, options, quota, service } = context;
@@ -88,7 +89,10 @@ export class QuotaGroup {
     return new QuotaGroup(shared, answers, context);
   }
 
-  /** Halts every engine of the group, or resumes all with undefined. A halt that could not be published is reported as an anomaly. */
+  /**
+   * Halts every engine of the group, or resumes all with undefined. A halt that could not be published is reported as
+   * an anomaly.
+   */
   haltAll(reason: string | undefined): void {
     this.#shared.halt.all(reason).catch((error: unknown) => {
       this.#events.append({

@@ -1,8 +1,8 @@
 /**
  * Answer store in Redis or Valkey: answers of the service, shared by the engines of a group.
  *
- * Invariants: ages are measured on the store server's clock, from before the request; a late answer never replaces one that was requested
- * later; an answer from the future, after the clock was set back, is dropped; unused answers expire.
+ * Invariants: ages are measured on the store server's clock, from before the request; a late answer never replaces one
+ * that was requested later; an answer from the future, after the clock was set back, is dropped; unused answers expire.
  * Not here: when to read (shared-reads.ts).
  */
 import { openRedis, type RedisConnection } from "sluice/plugins/redis";
@@ -55,8 +55,8 @@ export class RedisAnswerStore implements AnswerStore {
   }
 
   /**
-   * Connects when first asked; `url` is an address as plugins/redis reads it. `kind` separates engines of different kinds: an answer
-   * is read only by engines of the same kind.
+   * Connects when first asked; `url` is an address as plugins/redis reads it. `kind` separates engines of different
+   * kinds: an answer is read only by engines of the same kind.
    */
   static async open(url: string, group: string, kind: string, member: string): Promise<RedisAnswerStore> {
     const needs = "sharedQuota: a store in Redis is reached";

@@ -1,8 +1,8 @@
 /**
  * Claim store in Redis or Valkey (6.2 or later), for engines on several machines.
  *
- * Invariants: a statement is sent once and never repeated; what could not be sent fails with `NotSent`. The store holds numbers and names
- * only: no keys of the service, no orders.
+ * Invariants: a statement is sent once and never repeated; what could not be sent fails with `NotSent`. The store holds
+ * numbers and names only: no keys of the service, no orders.
  * Not here: the algorithm (claim-script.ts), what an engine does while the store is away (shared-quota.ts).
  */
 

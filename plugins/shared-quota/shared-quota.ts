@@ -1,10 +1,11 @@
 /**
  * One engine's part in a quota that several engines divide: what it may use now, and its conversation with the store.
  *
- * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room; every window that
- * begins is spoken of within a third of a second; while the store is silent nothing more is said, and what was not said lives on the
- * floor for two windows, then on its part and the service's own counts. A younger engine of the same name leaves this one its exits only,
- * and so does a group without room for its share, as long as it has none.
+ * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room;
+ * every window that begins is spoken of within a third of a second; while the store is silent nothing more is said, and
+ * what was not said lives on the floor for two windows, then on its part and the service's own counts. A younger engine
+ * of the same name leaves this one its exits only, and so does a group without room for its share, as long as it has
+ * none.
  * Not here: what is held (held-units.ts), the store (claim.ts), who may use what is left (quota/).
  */
 
@@ -228,7 +229,10 @@ export class SharedQuota implements Division {
     else this.#speakAt(this.#options.clock.now() + waits.retryMs);
   }
 
-  /** One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it may have arrived. */
+  /**
+   * One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it
+   * may have arrived.
+   */
   async #say(): Promise<boolean> {
     const { clock, store, member, share, of } = this.#options;
     const stated: Stated[] = [];

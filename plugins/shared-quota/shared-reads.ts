@@ -1,9 +1,10 @@
 /**
- * Shared reads: one engine of a group reads from the service and the others use its answer, so that they cost one poller.
+ * Shared reads: one engine of a group reads from the service and the others use its answer, so that they cost one
+ * poller.
  *
- * Invariants: an answer's age counts from *before* its request, on the store's clock alone, so that no engine takes it for younger than
- * it is; one engine requests while the others wait, and each requests for itself when no answer comes; only complete answers are shared;
- * when the store fails, each engine reads for itself.
+ * Invariants: an answer's age counts from *before* its request, on the store's clock alone, so that no engine takes it
+ * for younger than it is; one engine requests while the others wait, and each requests for itself when no answer comes;
+ * only complete answers are shared; when the store fails, each engine reads for itself.
  * Not here: which reads may be answered so, and how old an answer may be (orders/state/).
  */
 import { Observable, Subscription } from "rxjs";

@@ -13,7 +13,10 @@ import { RedisClaimStore } from "./redis-claim-store.ts";
 const patienceMs = 5_000;
 const retryMs = 100;
 
-/** Opens the store for `run`. `address` is an address or `env:NAME`, else USAGE; PORT_UNAVAILABLE when the store does not answer. */
+/**
+ * Opens the store for `run`. `address` is an address or `env:NAME`, else USAGE; PORT_UNAVAILABLE when the store does
+ * not answer.
+ */
 export const withStore = async (
   address: string,
   group: string,

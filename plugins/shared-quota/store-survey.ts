@@ -1,7 +1,8 @@
 /**
  * Survey of the store of a shared quota, for who examines it: the server, what it allows, and what engines have said.
  *
- * Invariants: changes nothing but one key of its own, which it removes; a command that is not allowed is named, and the rest is read.
+ * Invariants: changes nothing but one key of its own, which it removes; a command that is not allowed is named, and the
+ * rest is read.
  * Not here: what is wrong with it (group-findings.ts).
  */
 import { type Clock, messageOf } from "sluice/extension";

@@ -1,8 +1,9 @@
 /**
- * When windows of one scope begin for each member of a group, on the store's clock, and who is wrong where they disagree.
+ * When windows of one scope begin for each member of a group, on the store's clock, and who is wrong where they
+ * disagree.
  *
- * Invariants: more members outweigh fewer; of two camps alike, the one is believed whose member was, as long as it says the same. Who
- * only numbers windows otherwise is not counted: it takes over the others' numbers.
+ * Invariants: more members outweigh fewer; of two camps alike, the one is believed whose member was, as long as it says
+ * the same. Who only numbers windows otherwise is not counted: it takes over the others' numbers.
  * Not here: what follows from it for a member (held-units.ts).
  */
 import { type ClaimItem, keptWindows, phaseSlackMs } from "./claim.ts";

@@ -1,8 +1,9 @@
 /**
  * Standby extension: the engine's place among processes of which one leads.
  *
- * Invariants: only an engine that trades over a network on the machine's own clock has one; until its code is loaded and it leads, nothing
- * but reads may leave; a backtest leaves it aside, and a session that is recorded is refused, as nothing would keep two from trading.
+ * Invariants: only an engine that trades over a network on the machine's own clock has one; until its code is loaded
+ * and it leads, nothing but reads may leave; a backtest leaves it aside, and a session that is recorded is refused, as
+ * nothing would keep two from trading.
  * Not here: who leads (standby.ts), what is copied (journal-copy.ts).
  */
 import { randomBytes } from "node:crypto";

@@ -1,10 +1,10 @@
 /**
  * Copy of a leader's journal at the store, written beside the folder.
  *
- * Invariants: what is written to the folder is at the store as well before `sync` resolves, as long as the store answers; while it does
- * not, the folder alone counts and nothing waits, and the store gets all of it with its next answers, in pieces, without beginning anew after
- * a failure. After another process has taken the lease no write succeeds. Bytes at the store that were never read are not removed before
- * the folder has them.
+ * Invariants: what is written to the folder is at the store as well before `sync` resolves, as long as the store
+ * answers; while it does not, the folder alone counts and nothing waits, and the store gets all of it with its next
+ * answers, in pieces, without beginning anew after a failure. After another process has taken the lease no write
+ * succeeds. Bytes at the store that were never read are not removed before the folder has them.
  * Not here: records (journal/), who may write (lease.ts), the folder of a process that stands by (journal-follower.ts).
  */
 import { SluiceError } from "sluice";
@@ -39,7 +39,9 @@ export class CopiedDisk implements Disk {
   /** Changes of the store's copy, one after another. */
   #queue: Promise<void> = Promise.resolve();
   #catching: Promise<void> | undefined;
-  /** The store lacks something, which it gets in pieces, and nothing waits for it. At first nobody knows what it has. */
+  /**
+   * The store lacks something, which it gets in pieces, and nothing waits for it. At first nobody knows what it has.
+   */
   #behind = true;
 
   constructor({ disk, store, epoch, bulk = store, read = new Map() }: CopiedDiskParts) {
@@ -57,7 +59,10 @@ export class CopiedDisk implements Disk {
     return this.#behind;
   }
 
-  /** Makes up for what the store lacks, as far as the store answers: the next call goes on from there. Rejects when another process leads. */
+  /**
+   * Makes up for what the store lacks, as far as the store answers: the next call goes on from there. Rejects when
+   * another process leads.
+   */
   catchUp(): Promise<void> {
     this.#catching ??= this.#catchUp().finally(() => {
       this.#catching = undefined;
@@ -189,7 +194,10 @@ export class CopiedDisk implements Disk {
     });
   }
 
-  /** Gives the store all segments, and no others: resolves with how many bytes it lacked; with undefined where it does not answer. */
+  /**
+   * Gives the store all segments, and no others: resolves with how many bytes it lacked; with undefined where it does
+   * not answer.
+   */
   async #level(store: JournalCopyStore): Promise<number | undefined> {
     const there = await this.#answered(() => store.files());
     if (there === undefined) return undefined;
@@ -243,7 +251,10 @@ export class CopiedDisk implements Disk {
     return true;
   }
 
-  /** A segment at the store that was never read, as of a store that has its memory back, is kept in the folder before it is replaced or removed. */
+  /**
+   * A segment at the store that was never read, as of a store that has its memory back, is kept in the folder before it
+   * is replaced or removed.
+   */
   async #fetchApart(store: JournalCopyStore, name: string, total: number): Promise<boolean> {
     const pieces: Uint8Array[] = [];
     for (let at = 0; at < total; ) {

@@ -1,8 +1,9 @@
 /**
  * Follower of a leader's journal: the folder of a process that stands by, kept like the copy at the store.
  *
- * Invariants: files travel in pieces, and an attempt that fails goes on where the last one ended; a file appears under its name once all of
- * it is here. A folder keeps what continues the copy; what contradicts it is set aside under another name, never dropped.
+ * Invariants: files travel in pieces, and an attempt that fails goes on where the last one ended; a file appears under
+ * its name once all of it is here. A folder keeps what continues the copy; what contradicts it is set aside under
+ * another name, never dropped.
  * Not here: how a leader's journal gets to the store (journal-copy.ts), when it is followed (standby.ts).
  */
 import { SluiceError } from "sluice";
@@ -49,7 +50,10 @@ export class JournalFollower {
     return new Map([...this.#equal, ...this.#verified]);
   }
 
-  /** Brings the folder up to what the store has. A store that has nothing, as after a loss of memory, leaves it as it is. */
+  /**
+   * Brings the folder up to what the store has. A store that has nothing, as after a loss of memory, leaves it as it
+   * is.
+   */
   async follow(): Promise<void> {
     const { disk, store } = this.#parts;
     const { version, bytes } = await store.files();

@@ -1,5 +1,6 @@
 /**
- * Scripts that Redis runs for a lease and for the copy of a journal: the algorithm of memory-lease-store.ts, each one atomic step.
+ * Scripts that Redis runs for a lease and for the copy of a journal: the algorithm of memory-lease-store.ts, each one
+ * atomic step.
  *
  * Keys of one engine carry one hash tag, and so lie in one slot of a cluster:
  * `{GROUP}:lease:INSTANCE` — `epoch seq name session owner released`, and for people `heard`;
@@ -7,8 +8,8 @@
  * `{GROUP}:files:INSTANCE` — name of each copied file → 1, and `!version`; `{GROUP}:file:INSTANCE:NAME` — its bytes;
  * `{GROUP}:staged:INSTANCE:NAME` — the first bytes of a file that will replace it.
  *
- * Invariants: nothing expires but a staged file that nobody goes on with; the store's clock makes epochs rise over a loss of memory, and tells people how long ago something was heard;
- * nothing else depends on it.
+ * Invariants: nothing expires but a staged file that nobody goes on with; the store's clock makes epochs rise over a
+ * loss of memory, and tells people how long ago something was heard; nothing else depends on it.
  */
 
 /** What the store tells of a process that stands by is dropped after so long. */
@@ -27,7 +28,10 @@ redis.call('HSET', KEYS[2], ARGV[1], string.format('%.0f', now))
 return redis.call('HGETALL', KEYS[1])
 `;
 
-/** KEYS: lease, standbys. ARGV: name, session, owner, epoch and seq as they were seen (both empty: no record). Returns the new epoch, or empty. */
+/**
+ * KEYS: lease, standbys. ARGV: name, session, owner, epoch and seq as they were seen (both empty: no record). Returns
+ * the new epoch, or empty.
+ */
 export const takeScript = `${now}
 local epoch, seq = redis.call('HGET', KEYS[1], 'epoch'), redis.call('HGET', KEYS[1], 'seq')
 if (epoch or '') ~= ARGV[4] or (seq or '') ~= ARGV[5] then return '' end
@@ -38,8 +42,8 @@ return mine
 `;
 
 /**
- * KEYS: lease, standbys. ARGV: name, session, owner, epoch, seq, `1` where the lease has not run out. Returns `deposed` and by whom, `unsure`, or
- * `renewed` and each process that stands by with the milliseconds since it looked.
+ * KEYS: lease, standbys. ARGV: name, session, owner, epoch, seq, `1` where the lease has not run out. Returns `deposed`
+ * and by whom, `unsure`, or `renewed` and each process that stands by with the milliseconds since it looked.
  */
 export const renewScript = `${now}
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
@@ -74,7 +78,10 @@ if redis.call('HGET', KEYS[1], 'epoch') == ARGV[2] and redis.call('HGET', KEYS[1
 end
 `;
 
-/** Who has lost the lease writes no more; before the record has been told anew to a store that lost it, nothing can be checked. */
+/**
+ * Who has lost the lease writes no more; before the record has been told anew to a store that lost it, nothing can be
+ * checked.
+ */
 const fenced = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
 if epoch > tonumber(ARGV[1]) then return 'deposed' end

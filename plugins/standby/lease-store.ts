@@ -1,8 +1,9 @@
 /**
  * Port to the store where the processes of one engine meet: who leads, and a copy of the leader's journal.
  *
- * Invariants: of each name one process holds the lease, the one of the highest epoch; a record never runs out by the store's clock: who
- * watches decides by its own how long it stood still; what a holder of an older epoch writes to the copy changes nothing.
+ * Invariants: of each name one process holds the lease, the one of the highest epoch; a record never runs out by the
+ * store's clock: who watches decides by its own how long it stood still; what a holder of an older epoch writes to the
+ * copy changes nothing.
  * Not here: when the lease is taken or given up (lease.ts), what is copied (journal-copy.ts).
  */
 
@@ -16,7 +17,9 @@ export interface LeaseRecord {
   readonly name: string;
   /** One process from its start to its end. */
   readonly session: string;
-  /** Service, users and instance: two engines of one name that are not the same engine must not stand in for each other. */
+  /**
+   * Service, users and instance: two engines of one name that are not the same engine must not stand in for each other.
+   */
   readonly owner: string;
   /** It was given back in order: nothing of its holder is under way any more. */
   readonly released: boolean;
@@ -45,7 +48,10 @@ export interface Leadership {
 
 export type Renewal =
   | { readonly kind: "renewed"; readonly memory: string; readonly standbys: readonly Heard[] }
-  /** The lease has run out, and the store may have lost who took it since: it knows of nobody, or has another memory than the one that confirmed it. */
+  /**
+   * The lease has run out, and the store may have lost who took it since: it knows of nobody, or has another memory
+   * than the one that confirmed it.
+   */
   | { readonly kind: "unsure" }
   /** Another process has taken the lease. */
   | { readonly kind: "deposed"; readonly by: string };
@@ -53,13 +59,19 @@ export type Renewal =
 export interface Candidate extends Pick<LeaseRecord, "name" | "session" | "owner"> {}
 
 export interface Holder extends Candidate, Pick<LeaseRecord, "epoch" | "seq"> {
-  /** The lease has not run out by the holder's own clocks: a store that has lost the record, or holds an older one, is told anew. */
+  /**
+   * The lease has not run out by the holder's own clocks: a store that has lost the record, or holds an older one, is
+   * told anew.
+   */
   readonly valid: boolean;
   /** The memory that last confirmed the lease. Another one must not confirm it once it has run out. */
   readonly memory: string;
 }
 
-/** What the store has of the copy: bytes of each file. A new `version` says that files were replaced or removed, not only appended to. */
+/**
+ * What the store has of the copy: bytes of each file. A new `version` says that files were replaced or removed, not
+ * only appended to.
+ */
 export interface CopiedFiles {
   readonly version: number;
   readonly bytes: ReadonlyMap<string, number>;

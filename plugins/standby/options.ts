@@ -7,9 +7,15 @@ import { type StoreAddress, storeAddressSchema } from "sluice/plugins/redis";
 export interface StandbyOptions {
   /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
   readonly store: StoreAddress;
-  /** Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance` distinguishes engines in it. */
+  /**
+   * Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance`
+   * distinguishes engines in it.
+   */
   readonly group: string;
-  /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
+  /**
+   * Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of
+   * the journal.
+   */
   readonly name?: string;
   /** Silence after which a process is taken to be gone, in milliseconds. */
   readonly leaseMs: number;
@@ -24,11 +30,16 @@ export const standbySchema = {
   additionalProperties: false,
   required: ["store", "group"],
   properties: {
-    /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
+    /**
+     * `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.
+     */
     store: storeAddressSchema,
     /** Name of the group: the same for all processes of one engine. */
     group: memberName,
-    /** Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal. */
+    /**
+     * Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of
+     * the journal.
+     */
     name: memberName,
     /** Silence after which a process is taken to be gone, in milliseconds. */
     leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000, default: leaseMs },

@@ -1,7 +1,8 @@
 /**
  * Lease store in Redis or Valkey (6.2 or later), for processes on several machines.
  *
- * Invariants: what is said is sent once and never repeated. The copied journal tells what was ordered: whoever reads the store reads that.
+ * Invariants: what is said is sent once and never repeated. The copied journal tells what was ordered: whoever reads
+ * the store reads that.
  * Not here: the algorithm (lease-scripts.ts), what a process does while the store is away (lease.ts).
  */
 
@@ -63,7 +64,10 @@ export class RedisLeaseStore implements LeaseStore {
     this.#keyOf = (kind) => `${this.#tag}:${kind}:${instance}`;
   }
 
-  /** Connects when first asked; `url` is an address as plugins/redis reads it. An answer that takes longer than `answerMs` is none. */
+  /**
+   * Connects when first asked; `url` is an address as plugins/redis reads it. An answer that takes longer than
+   * `answerMs` is none.
+   */
   static async open(
     url: string,
     group: string,

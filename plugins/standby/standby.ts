@@ -1,11 +1,12 @@
 /**
  * Hot standby: one of several processes of the same engine leads, and another goes on when it is gone.
  *
- * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and exits only once its
- * lease has run out or its journal's copy lacks something, and once the lease has run out no exit without the service's reduce-only
- * flag, nor one that the next leader may be sending; before it leads its folder holds the journal of the one before; one that was deposed
- * never leads again, its engine ends.
- * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start (engine/recovery.ts).
+ * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and
+ * exits only once its lease has run out or its journal's copy lacks something, and once the lease has run out no exit
+ * without the service's reduce-only flag, nor one that the next leader may be sending; before it leads its folder holds
+ * the journal of the one before; one that was deposed never leads again, its engine ends.
+ * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start
+ * (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
 import { SluiceError } from "sluice";
@@ -89,8 +90,8 @@ export class Standby {
   }
 
   /**
-   * Resolves when this process leads and its folder holds the journal of the one before: with true where it has seen that one alive. Rejects
-   * when it is ended before.
+   * Resolves when this process leads and its folder holds the journal of the one before: with true where it has seen
+   * that one alive. Rejects when it is ended before.
    */
   async lead(): Promise<boolean> {
     const { disk, store, bulk, candidate, journal, clock, leaseMs } = this.#options;
@@ -129,8 +130,8 @@ export class Standby {
   }
 
   /**
-   * Why exits may leave only with the service's reduce-only flag: the next leader may send the same exit, and without the flag the second
-   * one opens a position.
+   * Why exits may leave only with the service's reduce-only flag: the next leader may send the same exit, and without
+   * the flag the second one opens a position.
    */
   flagOnly(): string | undefined {
     if (this.#lease.standing !== "alone") return undefined;
@@ -139,8 +140,9 @@ export class Standby {
   }
 
   /**
-   * Milliseconds for which an exit that the next leader may send as well lets that one go first; 0 while no other process can lead. The two
-   * would otherwise leave at the same price in the same instant, and the flag of one does not keep both within what a strategy holds.
+   * Milliseconds for which an exit that the next leader may send as well lets that one go first; 0 while no other
+   * process can lead. The two would otherwise leave at the same price in the same instant, and the flag of one does not
+   * keep both within what a strategy holds.
    */
   yieldMs(): number {
     const { leaseMs, toleranceMs } = this.#options;
@@ -188,7 +190,10 @@ export class Standby {
     this.#unlock = undefined;
   }
 
-  /** Whether the next process finds the whole journal: while it does not, the rest of it is sent for part of a lease at most. */
+  /**
+   * Whether the next process finds the whole journal: while it does not, the rest of it is sent for part of a lease at
+   * most.
+   */
   async #isCopied(): Promise<boolean> {
     const copied = this.#copied;
     const { clock, leaseMs } = this.#options;
@@ -258,7 +263,10 @@ export class Standby {
       });
   }
 
-  /** What the one before has written last: without it holdings, protections and halts would be lost, and so it is tried until it is read. */
+  /**
+   * What the one before has written last: without it holdings, protections and halts would be lost, and so it is tried
+   * until it is read.
+   */
   async #followToEnd(): Promise<void> {
     const { clock, leaseMs } = this.#options;
     for (let attempt = 0; !this.#isOver; attempt++) {

@@ -1,8 +1,8 @@
 /**
  * The script of a page in one file: the chart library, the shared modules and those of the page, joined to one text.
  *
- * Invariants: modules stand after those they import and share one scope, in which each top-level name is one thing (a test joins and runs
- * them); the library's licence stands in front of it; nothing is fetched.
+ * Invariants: modules stand after those they import and share one scope, in which each top-level name is one thing (a
+ * test joins and runs them); the library's licence stands in front of it; nothing is fetched.
  * Not here: what the modules do (client/).
  */
 import { readFileSync } from "node:fs";

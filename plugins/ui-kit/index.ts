@@ -1,8 +1,8 @@
 /**
  * Parts of pages for a browser that plugins share: markup, style, the chart library, and modules of the page's client.
  *
- * Not here: pages (`sluice/plugins/report-html`, `sluice/plugins/control-room`, `sluice/plugins/sweep`). Modules of the client are
- * addressed by path: `../../ui-kit/client/pane.js`.
+ * Not here: pages (`sluice/plugins/report-html`, `sluice/plugins/control-room`, `sluice/plugins/sweep`). Modules of the
+ * client are addressed by path: `../../ui-kit/client/pane.js`.
  *
  * @module sluice/plugins/ui-kit
  */

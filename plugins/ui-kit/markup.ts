@@ -1,7 +1,8 @@
 /**
  * Markup that cannot be broken by what is put into it.
  *
- * Invariants: everything interpolated is escaped, except markup made here; controls and marks that reorder text are spelled out.
+ * Invariants: everything interpolated is escaped, except markup made here; controls and marks that reorder text are
+ * spelled out.
  */
 import { printable } from "sluice/extension";
 

@@ -1,8 +1,10 @@
 /**
- * What the charts of a page show, whatever it comes from: prices, fills, orders, trades and lines over one span of time.
+ * What the charts of a page show, whatever it comes from: prices, fills, orders, trades and lines over one span of
+ * time.
  *
- * Invariants: types alone, so that the page's client is checked against them; instants are milliseconds after `startAt`; a column holds
- * one number for each entry, -1 where it names none; a figure that people read to the last digit is text in the tables, not here.
+ * Invariants: types alone, so that the page's client is checked against them; instants are milliseconds after
+ * `startAt`; a column holds one number for each entry, -1 where it names none; a figure that people read to the last
+ * digit is text in the tables, not here.
  * Not here: where it comes from (page-contents.ts), how it travels (packing.ts), how it is drawn (client/).
  */
 
@@ -48,7 +50,10 @@ export interface FillData {
   readonly fee: Column;
 }
 
-/** Orders in the order in which they were planned. Phases of all orders follow each other; `phases` says how many are its own. */
+/**
+ * Orders in the order in which they were planned. Phases of all orders follow each other; `phases` says how many are
+ * its own.
+ */
 export interface OrderData {
   readonly id: readonly string[];
   readonly strategy: Column;

@@ -1,8 +1,9 @@
 /**
  * How pages look, on a screen and on paper.
  *
- * Invariants: nothing is fetched; text keeps a contrast of at least 4.5 on its ground and drawings of 3, in light and in dark; what is said
- * in colour is said in shape or words as well; `data-theme` on the root overrides what the system prefers.
+ * Invariants: nothing is fetched; text keeps a contrast of at least 4.5 on its ground and drawings of 3, in light and
+ * in dark; what is said in colour is said in shape or words as well; `data-theme` on the root overrides what the system
+ * prefers.
  */
 
 const light =

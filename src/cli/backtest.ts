@@ -1,10 +1,11 @@
 /**
  * `sluice backtest <config>`: replays a recorded market against the strategies of a config and reports.
  *
- * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order was accepted
- * still prints its report, and then fails; an output file that cannot be written is reported before the run.
- * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts), files of plugins
- * (plugin-options.ts).
+ * Invariants: with --json stdout holds one JSON document and nothing else; a run in which a strategy failed or no order
+ * was accepted still prints its report, and then fails; an output file that cannot be written is reported before the
+ * run.
+ * Not here: the run (backtest/runner.ts), the report's shape and look (report/report.ts, report/report-text.ts), files
+ * of plugins (plugin-options.ts).
  */
 import type { Command } from "commander";
 import type { RunOptions } from "../backtest/runner.ts";

@@ -1,10 +1,11 @@
 /**
- * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, sells the spot that the
- * config's strategies hold by its journal, and verifies it.
+ * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, sells
+ * the spot that the config's strategies hold by its journal, and verifies it.
  *
- * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards showed no
- * position and that fills sold what strategies held of spot, 1 that something is left or may be. Coins that no strategy is known to hold
- * are not sold, and named. With --json stdout holds one line for each position and nothing else.
+ * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards
+ * showed no position and that fills sold what strategies held of spot, 1 that something is left or may be. Coins that
+ * no strategy is known to hold are not sold, and named. With --json stdout holds one line for each position and nothing
+ * else.
  * Not here: how positions are closed (engine/close-positions.ts).
  */
 import type { Command } from "commander";

@@ -10,7 +10,10 @@ import type { RunReport } from "../report/report.ts";
 /** Contents of a file. */
 type Contents = string | Uint8Array;
 
-/** An option that writes a report to a file: the default export of the module that a manifest names. Made by `defineReportExporter`. */
+/**
+ * An option that writes a report to a file: the default export of the module that a manifest names. Made by
+ * `defineReportExporter`.
+ */
 export interface ReportExporter {
   readonly kind: "report-exporter";
   /**

@@ -30,7 +30,10 @@ export interface RunOption {
    * @param given - values of all options of the command line, by name
    */
   readonly configure: (config: object, value: unknown, given: Readonly<Record<string, unknown>>) => object;
-  /** Starts work that runs in addition to each engine, such as a second process. Unsubscribed when the engine has stopped. */
+  /**
+   * Starts work that runs in addition to each engine, such as a second process. Unsubscribed when the engine has
+   * stopped.
+   */
   readonly beside?: (engine: Pick<Engine, "events$">, run: RunSurroundings) => Subscription;
 }
 

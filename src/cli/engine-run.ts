@@ -1,9 +1,9 @@
 /**
  * Run of one engine from start to orderly stop, for every command that runs one.
  *
- * Invariants: it stops on the first of a request, the end of its time, its own end; after a request during the start, the start may
- * finish for some seconds while the service answers, so that the orders to cancel are known; a run that never started is never reported
- * as done; a second request abandons each of these steps.
+ * Invariants: it stops on the first of a request, the end of its time, its own end; after a request during the start,
+ * the start may finish for some seconds while the service answers, so that the orders to cancel are known; a run that
+ * never started is never reported as done; a second request abandons each of these steps.
  * Not here: requests to stop (shutdown-signals.ts), the output (run.ts, run-engine.ts).
  */
 import {

@@ -7,7 +7,9 @@ import type { FixtureFinding, ImportedFile, WrittenFixture } from "../market/tap
 import { jsonText } from "../report/ansi.ts";
 import { grouped } from "../report/number-format.ts";
 
-/** Text about a fixture that a command has written: folder, rows, instruments, series. One JSON document with `json`. */
+/**
+ * Text about a fixture that a command has written: folder, rows, instruments, series. One JSON document with `json`.
+ */
 export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
   json ? `${jsonText(written)}\n` : `${linesOf(written).join("\n")}\n`;
 

@@ -1,8 +1,8 @@
 /**
  * `sluice init [dir]`: writes a project that can be tested and run at once.
  *
- * Invariants: no file that exists is replaced: everything is checked before the first file is written; nothing is asked with --yes
- * or without a terminal; the recording is the same for everyone who names the same instrument.
+ * Invariants: no file that exists is replaced: everything is checked before the first file is written; nothing is asked
+ * with --yes or without a terminal; the recording is the same for everyone who names the same instrument.
  * Not here: what the files hold (project-files.ts, `template/`), what package.json depends on (package-source.ts).
  */
 import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";

@@ -1,10 +1,11 @@
 /**
  * Input and output of the command line: two text streams, signals, and the terminal's properties.
  *
- * Invariants: `out` carries results only, `err` everything else; neither throws, and a closed pipe (`| head`) or terminal ends no
- * process by itself; colour is used only on a terminal where it is not disabled. A command that trades calls `neverWait`: from then on
- * no write waits for a reader, and text that a reader leaves waiting is bounded. This is the only place that listens to signals: the
- * first of any kind is a request to stop, and a later one counts only when it was typed again.
+ * Invariants: `out` carries results only, `err` everything else; neither throws, and a closed pipe (`| head`) or
+ * terminal ends no process by itself; colour is used only on a terminal where it is not disabled. A command that trades
+ * calls `neverWait`: from then on no write waits for a reader, and text that a reader leaves waiting is bounded. This
+ * is the only place that listens to signals: the first of any kind is a request to stop, and a later one counts only
+ * when it was typed again.
  * Not here: the texts (one file a command), the orderly stop (shutdown-signals.ts), colours (report/ansi.ts).
  */
 import { firstValueFrom } from "rxjs";
@@ -25,13 +26,15 @@ export interface CliIo {
   readonly columns: number;
   env(name: string): string | undefined;
   /**
-   * Calls `run` for each request to stop until the returned function is called: with the first signal, and with each SIGINT or
-   * SIGTERM that comes `againMs` or more after it. A terminal and a supervisor may both pass on the same Ctrl-C.
+   * Calls `run` for each request to stop until the returned function is called: with the first signal, and with each
+   * SIGINT or SIGTERM that comes `againMs` or more after it. A terminal and a supervisor may both pass on the same
+   * Ctrl-C.
    */
   onStop(run: (reason: StopReason) => void): () => void;
   /**
-   * From here on no write waits for a reader, such as a terminal after Ctrl-S or behind a hung connection. At most `waitingMax`
-   * characters wait for each stream; text beyond that is dropped, and a message reports how much once the stream takes text again.
+   * From here on no write waits for a reader, such as a terminal after Ctrl-S or behind a hung connection. At most
+   * `waitingMax` characters wait for each stream; text beyond that is dropped, and a message reports how much once the
+   * stream takes text again.
    */
   neverWait(): void;
 }
@@ -68,7 +71,8 @@ export const processIo = (host: Host = process, clock: Clock = createSystemClock
   const lost = new Set<NodeJS.WriteStream>();
   const failed = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
     if (error.code === "EIO") lost.add(stream);
-    // A terminal that was closed sends a signal where it means the process; one that was left behind by `disown` does not.
+    // A terminal that was closed sends a signal where it means the process; one that was left behind by `disown` does
+    // not.
     if (error.code === "EIO") return;
     if (error.code !== "EPIPE" && stops.none()) throw error;
     // The reader has closed the pipe, or the disk is full: the command still ends in order.
@@ -134,8 +138,9 @@ export const processIo = (host: Host = process, clock: Clock = createSystemClock
 };
 
 /**
- * The platform writes to a terminal synchronously, and so stops the process while the terminal takes no output. To a pipe it does not, but
- * every child process that inherits the pipe sets it back to blocking, for this process too: call it before each write.
+ * The platform writes to a terminal synchronously, and so stops the process while the terminal takes no output. To a
+ * pipe it does not, but every child process that inherits the pipe sets it back to blocking, for this process too: call
+ * it before each write.
  */
 const stopBlocking = (stream: NodeJS.WriteStream): void => {
   const { _handle: handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } | null };
@@ -147,7 +152,10 @@ const lastWriteOf = (stream: NodeJS.WriteStream): Promise<void> =>
     stream.write("", () => resolve());
   });
 
-/** Writes while fewer than `waitingMax` characters wait; reports on `stderr` how many were dropped once `stream` takes text again. */
+/**
+ * Writes while fewer than `waitingMax` characters wait; reports on `stderr` how many were dropped once `stream` takes
+ * text again.
+ */
 const createBoundedWriter = (write: (stream: NodeJS.WriteStream, text: string) => void, stderr: NodeJS.WriteStream) => {
   const dropped = new Map<NodeJS.WriteStream, number>();
   const report = (stream: NodeJS.WriteStream): void => {
@@ -168,7 +176,10 @@ const createBoundedWriter = (write: (stream: NodeJS.WriteStream, text: string) =
 
 type Stops = ReturnType<typeof createStops>;
 
-/** Listening takes away the platform's own answer to a signal, which is to end the process: it is done while something can be stopped. */
+/**
+ * Listening takes away the platform's own answer to a signal, which is to end the process: it is done while something
+ * can be stopped.
+ */
 const listenToSignals = (host: Host, stops: Stops, clock: Pick<Clock, "now">) => {
   let listening = false;
   let firstAt: number | undefined;
@@ -232,7 +243,10 @@ const columnsOf = (terminal: number | undefined, variable: string | undefined): 
 
 const redrawMs = 100;
 
-/** A line of progress on a terminal, rewritten in place; nothing elsewhere. With a clock it is redrawn ten times a second at most. */
+/**
+ * A line of progress on a terminal, rewritten in place; nothing elsewhere. With a clock it is redrawn ten times a
+ * second at most.
+ */
 export const transientLine = (io: CliIo, clock?: Pick<Clock, "now">) => {
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isDrawn = false;

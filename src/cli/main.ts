@@ -1,9 +1,9 @@
 /**
  * Entry point of the command line: the commands, and the exit code and message for each ending.
  *
- * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped; a failure is one message on stderr without a stack, unless
- * SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run commands as functions; only the
- * requested command is loaded.
+ * Invariants: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped; a failure is one message on
+ * stderr without a stack, unless SLUICE_DEBUG is set; only the last lines touch the process, so that tests can run
+ * commands as functions; only the requested command is loaded.
  * Not here: what a command does (one file each), the loader for our own sources (sluice.mjs).
  */
 import { closeSync, realpathSync } from "node:fs";
@@ -61,7 +61,10 @@ const contributionsOf = (folder: string): (() => Contributions) => {
 
 type AddCommand = (program: Command, io: CliIo, parts: CliParts) => void;
 
-/** In the order of the help within each group (command-help.ts). A command's file is loaded when it is called, so that a restart does not wait for the others. */
+/**
+ * In the order of the help within each group (command-help.ts). A command's file is loaded when it is called, so that a
+ * restart does not wait for the others.
+ */
 const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string, () => Promise<AddCommand>>([
   ["init", async () => (await import("./init.ts")).addInitCommand],
   ["backtest", async () => (await import("./backtest.ts")).addBacktestCommand],
@@ -95,8 +98,8 @@ interface ProgramOptions {
 }
 
 /**
- * The command line before anything is parsed. The command that `argv` names is loaded, or all of them with `all`; the others are listed
- * from their rows alone.
+ * The command line before anything is parsed. The command that `argv` names is loaded, or all of them with `all`; the
+ * others are listed from their rows alone.
  */
 export const programOf = async (
   argv: readonly string[],
@@ -195,7 +198,10 @@ const userFilesOf = (name: string, contributions: () => Contributions): "none" |
   }
 };
 
-/** What a config imports is loaded before the loader for the user's files, under which every file takes several times as long. */
+/**
+ * What a config imports is loaded before the loader for the user's files, under which every file takes several times as
+ * long.
+ */
 const prepare = async ([first = ""]: readonly string[], contributions: () => Contributions): Promise<void> => {
   if (needsLoader) return;
   const files = userFilesOf(first, contributions);

@@ -1,8 +1,8 @@
 /**
  * Outage of a run's service, as a fold over its events.
  *
- * Invariants: an outage is two requests in a row without an answer, or one and a lost socket; a socket lost while requests are answered
- * is none; it began with the last answer that came, whenever it is noticed; any answer ends it.
+ * Invariants: an outage is two requests in a row without an answer, or one and a lost socket; a socket lost while
+ * requests are answered is none; it began with the last answer that came, whenever it is noticed; any answer ends it.
  * Not here: what the engine does meanwhile (client/live), the words (reachability.ts).
  */
 import type { Event } from "../journal/events.ts";

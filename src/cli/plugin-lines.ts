@@ -1,8 +1,8 @@
 /**
  * Lines that plugins print during a backtest: the first ones are shown, the others counted.
  *
- * Invariants: a plugin that prints much hides neither another plugin's lines nor the report; the number of hidden lines is printed at the
- * end, with the last one; with `all` nothing is hidden.
+ * Invariants: a plugin that prints much hides neither another plugin's lines nor the report; the number of hidden lines
+ * is printed at the end, with the last one; with `all` nothing is hidden.
  * Not here: what plugins print (plugins/), the line of progress (io.ts).
  */
 import { counted } from "../report/number-format.ts";

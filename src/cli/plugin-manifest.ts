@@ -1,9 +1,10 @@
 /**
  * Manifests of plugins: their additions to the command line, read without loading a plugin's code.
  *
- * Invariants: a plugin of Sluice has its manifest in `plugins/<name>/manifest.json`; another package has it under the key `sluice` of its
- * package.json, and counts where the project's package.json names the package: `"sluice": { "plugins": ["my-plugin"] }`. Of two rows of
- * one name the first counts: those of Sluice, then packages in the order of the project.
+ * Invariants: a plugin of Sluice has its manifest in `plugins/<name>/manifest.json`; another package has it under the
+ * key `sluice` of its package.json, and counts where the project's package.json names the package: `"sluice": {
+ * "plugins": ["my-plugin"] }`. Of two rows of one name the first counts: those of Sluice, then packages in the order of
+ * the project.
  * Not here: what a command does (its module), commands of the core (main.ts).
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -120,7 +121,10 @@ interface Source {
 const fromSource = import.meta.url.endsWith(".ts");
 const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import.meta.url);
 
-/** Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that is wrong. */
+/**
+ * Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that
+ * is wrong.
+ */
 export const readContributions = (folder: string): Contributions => {
   const commands = new Map<string, Contributed<CommandEntry>>();
   const dialects = new Map<string, Contributed<DialectEntry>>();
@@ -196,7 +200,10 @@ const packageSources = (folder: string): readonly Source[] => {
   });
 };
 
-/** The package.json of a package that a project depends on. A package that does not export it is looked for in `node_modules`. */
+/**
+ * The package.json of a package that a project depends on. A package that does not export it is looked for in
+ * `node_modules`.
+ */
 const packageFile = (project: string, name: string): string => {
   const { resolve } = createRequire(project);
   const places = (resolve.paths(name) ?? []).map((folder) => join(folder, name, "package.json"));

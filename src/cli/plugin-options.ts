@@ -1,7 +1,9 @@
 /**
- * Options of plugins: added to a command, and those that write a report to a file loaded where the command line gives them.
+ * Options of plugins: added to a command, and those that write a report to a file loaded where the command line gives
+ * them.
  *
- * Invariants: an option of a plugin does not replace one of the command; a file that cannot be written is reported before the run.
+ * Invariants: an option of a plugin does not replace one of the command; a file that cannot be written is reported
+ * before the run.
  * Not here: rows of manifests (plugin-manifest.ts), what a file holds (the plugin's module).
  */
 import { writeFileSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
  * JSON files that options name: rows of a profile, fault plans.
  *
- * Invariants: what cannot be read, or is not of the right kind, is refused with the file's name before anything is opened.
+ * Invariants: what cannot be read, or is not of the right kind, is refused with the file's name before anything is
+ * opened.
  */
 import { readFileSync } from "node:fs";
 import type { ProfileOverrides } from "../contract/profile.ts";
@@ -20,7 +21,10 @@ export const readJson = (path: string): unknown => {
   }
 };
 
-/** Reads rows of a profile from a JSON file. Throws PROFILE_INVALID for anything but an object, CONFIG_INVALID for a file that cannot be read. */
+/**
+ * Reads rows of a profile from a JSON file. Throws PROFILE_INVALID for anything but an object, CONFIG_INVALID for a
+ * file that cannot be read.
+ */
 export const readOverrides = (path: string): ProfileOverrides => {
   const value = readJson(path);
   if (value !== null && typeof value === "object" && !Array.isArray(value)) return value;

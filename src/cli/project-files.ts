@@ -1,8 +1,8 @@
 /**
  * The files of a new project, by path.
  *
- * Invariants: the same name, instrument and source give the same texts; everything that is code lies in `template/`, where it is compiled and
- * tested with the rest.
+ * Invariants: the same name, instrument and source give the same texts; everything that is code lies in `template/`,
+ * where it is compiled and tested with the rest.
  * Not here: the recording (init.ts generates it), writing.
  */
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,9 @@
 /**
- * Run of one engine for commands that only need it to trade: a line of progress, its events on stdout, and the failure at the end.
+ * Run of one engine for commands that only need it to trade: a line of progress, its events on stdout, and the failure
+ * at the end.
  *
- * Invariants: with `json` stdout holds one event a line and nothing else; the engine is stopped in order (engine-run.ts).
+ * Invariants: with `json` stdout holds one event a line and nothing else; the engine is stopped in order
+ * (engine-run.ts).
  * Not here: `sluice run` itself, with its status, reports and decisions (run.ts).
  */
 import { type Clock, every } from "../clock/clock.ts";
@@ -27,7 +29,9 @@ interface EngineRunOptions {
   readonly seconds?: number | undefined;
   /** Text of the line of progress, once a second. */
   readonly progress: (counts: RunCounts) => string;
-  /** Prints events, and throws at the end where trading is halted or a strategy failed. Default: no event is printed. */
+  /**
+   * Prints events, and throws at the end where trading is halted or a strategy failed. Default: no event is printed.
+   */
   readonly events?: {
     /** The engine's config, for units and the remedy of a halt. */
     readonly config: unknown;

@@ -160,7 +160,10 @@ export const isGroupHalt = ({ halted }: Tally): boolean => {
   return reason.startsWith(groupHaltPrefix) && !reason.endsWith(ofPrevious);
 };
 
-/** What is halted and why, in one line; undefined where nothing is. With a width the reason is cut, so that the remedy stays. */
+/**
+ * What is halted and why, in one line; undefined where nothing is. With a width the reason is cut, so that the remedy
+ * stays.
+ */
 export const haltWords = (tally: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
   const { halted, remedy } = tally;
   const all = halted.get("");

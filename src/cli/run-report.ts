@@ -1,8 +1,8 @@
 /**
  * Report at the end of `sluice run`: the same text as for a backtest, and the requested files.
  *
- * Invariants: a file that cannot be written is reported before the run; a run that never traded has no report; an error while making the
- * report is printed at the end and does not affect trading.
+ * Invariants: a file that cannot be written is reported before the run; a run that never traded has no report; an error
+ * while making the report is printed at the end and does not affect trading.
  * Not here: the recording (report/run-recorder.ts), the text (report/report-text.ts).
  */
 import { writeFileSync } from "node:fs";
@@ -45,7 +45,10 @@ interface EndOfRun {
 export interface RunReporter {
   /** Once the engine trades. */
   begin(): void;
-  /** Once the engine has stopped: the report, its text, and the names of the files written; undefined where it never traded. */
+  /**
+   * Once the engine has stopped: the report, its text, and the names of the files written; undefined where it never
+   * traded.
+   */
   end(io: CliIo): Promise<EndOfRun | undefined>;
   /** Ends all listening. */
   close(): void;

@@ -1,7 +1,8 @@
 /**
  * Output of a run: a terminal with a status line at the bottom, plain text with a line now and then, or events as JSON.
  *
- * Invariants: with JSON the results hold one event a line and nothing else; on a terminal events scroll above the line of status.
+ * Invariants: with JSON the results hold one event a line and nothing else; on a terminal events scroll above the line
+ * of status.
  * Not here: the texts of lines (run-progress.ts, status-line.ts).
  */
 import type { Event } from "../journal/events.ts";

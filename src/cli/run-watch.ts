@@ -38,7 +38,8 @@ export const watchEvents = (
     // Before the start the engine itself reports what it waits for.
     const news = reach.take(event);
     if (news !== undefined && tally.started) screen.note(news);
-    // A start arms protections after it has halted: the advice counts them, and comes once, when the engine has started.
+    // A start arms protections after it has halted: the advice counts them, and comes once, when the engine has
+    // started.
     if (!tally.started) return;
     const halt = tally.halted.size === 0 ? "" : (adviceOn({ ...tally, armed: 0 }) ?? "");
     if (halt !== shown && halt !== "") screen.note(adviceOn(tally) ?? "");

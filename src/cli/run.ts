@@ -1,9 +1,9 @@
 /**
  * `sluice run <config>`: runs the strategies of a config in real time until it is stopped.
  *
- * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without --mainnet; the
- * engine is stopped in order (engine-run.ts); open and unknown orders are listed at the end.
- * With a standby in the config the command becomes a standby when another process has taken the lead.
+ * Invariants: with --json stdout holds one event a line and nothing else; nothing is opened on mainnet without
+ * --mainnet; the engine is stopped in order (engine-run.ts); open and unknown orders are listed at the end. With a
+ * standby in the config the command becomes a standby when another process has taken the lead.
  * Not here: the engine (engine/engine.ts), the output (run-screen.ts), counts of orders (run-orders.ts).
  */
 import { type Command, Option } from "commander";

@@ -1,5 +1,6 @@
 /**
- * Options of the embedded service that a command line may give in place of the config's: the fill model and the warm-up.
+ * Options of the embedded service that a command line may give in place of the config's: the fill model and the
+ * warm-up.
  *
  * Invariants: every command that takes them spells and refuses them the same way.
  * Not here: what they mean (backtest/backtest-service.ts), how they take the place (backtest/given-options.ts).

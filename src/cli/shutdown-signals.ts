@@ -1,8 +1,9 @@
 /**
  * Shutdown requests to a command that runs an engine: the first begins an orderly stop, a second abandons it.
  *
- * Invariants: listening begins and ends with the command, so that no signal ends the process between two steps; a pipe that closes after
- * a signal changes nothing; abandoning is an error that names what may be left. Output of such a command never waits for its reader.
+ * Invariants: listening begins and ends with the command, so that no signal ends the process between two steps; a pipe
+ * that closes after a signal changes nothing; abandoning is an error that names what may be left. Output of such a
+ * command never waits for its reader.
  * Not here: signals, and which of them count (io.ts); the orderly stop (engine-run.ts).
  */
 import { type Observable, ReplaySubject } from "rxjs";

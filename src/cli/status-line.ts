@@ -1,8 +1,9 @@
 /**
  * Status line of a run: profit, positions, open orders and quota.
  *
- * Invariants: pure text; no longer than the width it is given: the least important parts are left out first, and what remains is spelled
- * out as far as there is room; a halt and how it ends always stand in it. Money is rounded for show only.
+ * Invariants: pure text; no longer than the width it is given: the least important parts are left out first, and what
+ * remains is spelled out as far as there is room; a halt and how it ends always stand in it. Money is rounded for show
+ * only.
  * Not here: when and where it is written (run.ts), exact figures (the report).
  */
 import type { LayerName } from "../contract/limits.ts";
@@ -66,7 +67,10 @@ export const statusLine = ({ tally, quota, strategies, open, outage, standby, no
   );
 };
 
-/** As many parts as fit, by rank; then, by rank again, the long form of each that still does; then what is for wide lines. */
+/**
+ * As many parts as fit, by rank; then, by rank again, the long form of each that still does; then what is for wide
+ * lines.
+ */
 const fitted = (parts: readonly Part[], width: number): string => {
   const ranked = [...parts.keys()].sort((a, b) => (parts[a]?.rank ?? 0) - (parts[b]?.rank ?? 0));
   const essential = ranked.filter((index) => (parts[index]?.rank ?? 0) <= essentialMax);

@@ -1,7 +1,8 @@
 /**
  * Assembly of the engine's service side: transport, scheduler, ledger, journals, user accounts.
  *
- * Invariants: two engines share nothing; a request passes the start watch, then the journal of placements, then the transport.
+ * Invariants: two engines share nothing; a request passes the start watch, then the journal of placements, then the
+ * transport.
  * Not here: strategies and plugins, starting and stopping (engine.ts).
  */
 import type { Observable } from "rxjs";
@@ -41,7 +42,10 @@ export interface AssemblyOptions {
   readonly limits?: boolean;
   /** Where journals are kept; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
-  /** `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts out. */
+  /**
+   * `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts
+   * out.
+   */
   readonly purpose?: "trade" | "close";
 }
 

@@ -1,8 +1,8 @@
 /**
  * Clock check: compares this machine's calendar with the service's and reports a difference.
  *
- * Invariants: only a report, as signatures, quota windows and records use the service's calendar; the difference is reported once, and
- * again when it crosses the tolerance or changes by more than it.
+ * Invariants: only a report, as signatures, quota windows and records use the service's calendar; the difference is
+ * reported once, and again when it crosses the tolerance or changes by more than it.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -13,7 +13,9 @@ interface ServiceCalendar {
   readonly to: number;
 }
 
-/** Current time at the service, in milliseconds since the Unix epoch; undefined before the first answer that carries it. */
+/**
+ * Current time at the service, in milliseconds since the Unix epoch; undefined before the first answer that carries it.
+ */
 export const serviceCalendar = (server: ServerClock, now: number): ServiceCalendar | undefined => {
   if (!server.known) return undefined;
   const { lo, hi } = server.bounds(now);

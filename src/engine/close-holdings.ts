@@ -1,9 +1,9 @@
 /**
- * Closing of one strategy's positions, as its own fills add up: market orders in the strategy's name for the size it holds, whatever
- * other strategies and clients hold of the same instrument.
+ * Closing of one strategy's positions, as its own fills add up: market orders in the strategy's name for the size it
+ * holds, whatever other strategies and clients hold of the same instrument.
  *
- * Invariants: the strategy is halted, and the closing ends when it is resumed; never more is closed than the strategy holds; exactly one
- * result is reported for each holding found, within a bounded time.
+ * Invariants: the strategy is halted, and the closing ends when it is resumed; never more is closed than the strategy
+ * holds; exactly one result is reported for each holding found, within a bounded time.
  * Not here: the orders (orders/closing-slots.ts), positions of the account (close-positions.ts).
  */
 import { firstValueFrom, merge, Observable } from "rxjs";

@@ -1,14 +1,17 @@
 /**
- * Closing of positions at the service: every position of the account, or that of one instrument, with one close call each, until a
- * read shows none; or those of one strategy. With every position of the account goes the spot that strategies hold by their own fills.
+ * Closing of positions at the service: every position of the account, or that of one instrument, with one close call
+ * each, until a read shows none; or those of one strategy. With every position of the account goes the spot that
+ * strategies hold by their own fills.
  *
- * Invariants: trading is halted and cancels of resting orders are queued before the first close call is sent; a position counts as closed
- * when a complete read of all positions, requested after the last close was answered, does not show it; a close without an answer is
- * repeated only when it cannot arrive any more and a later read still shows the position; exactly one result is reported for each
- * position found, within a bounded time.
- * A close call closes the account's whole position in the product, including what other clients hold: not that of one strategy. Of spot an
- * account has balances: only what strategies bought is sold, also strategies of previous runs that only the journal knows.
- * Not here: what a close executed at (closing-calls.ts), canceling (trading-state.ts), positions of one strategy (close-holdings.ts).
+ * Invariants: trading is halted and cancels of resting orders are queued before the first close call is sent; a
+ * position counts as closed when a complete read of all positions, requested after the last close was answered, does
+ * not show it; a close without an answer is repeated only when it cannot arrive any more and a later read still shows
+ * the position; exactly one result is reported for each position found, within a bounded time. A close call closes the
+ * account's whole position in the product, including what other clients hold: not that of one strategy. Of spot an
+ * account has balances: only what strategies bought is sold, also strategies of previous runs that only the journal
+ * knows.
+ * Not here: what a close executed at (closing-calls.ts), canceling (trading-state.ts), positions of one strategy
+ * (close-holdings.ts).
  */
 import { firstValueFrom, lastValueFrom, merge, type Observable, ReplaySubject, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";
@@ -189,7 +192,9 @@ const closingsOfSpot = (parts: Closing, account: UserAccount, report: Report): r
   );
 };
 
-/** The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close. */
+/**
+ * The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close.
+ */
 const reportUnlisted = (
   { strategies, journal }: Closing,
   { orderManager, user: { uid } }: UserAccount,

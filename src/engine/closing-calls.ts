@@ -1,8 +1,9 @@
 /**
- * Close calls as the service carried them out: each makes an order there, and its record tells at which price and for which fee.
+ * Close calls as the service carried them out: each makes an order there, and its record tells at which price and for
+ * which fee.
  *
- * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the service may still tell;
- * a record that comes later, with whatever is read or pushed anyway, is booked all the same.
+ * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the
+ * service may still tell; a record that comes later, with whatever is read or pushed anyway, is booked all the same.
  * Not here: when a close is sent (close-positions.ts), who held what was closed (orders/closing-slots.ts).
  */
 import { firstValueFrom, merge, type Observable, takeUntil } from "rxjs";
@@ -64,7 +65,10 @@ export class ClosingCalls {
     this.#sent.set(instId, [...(this.#sent.get(instId) ?? []), { clOrdId, nonesMax }]);
   }
 
-  /** Books what the calls for an instrument executed, as far as the service tells of it in time; `px` stands in where it does not. */
+  /**
+   * Books what the calls for an instrument executed, as far as the service tells of it in time; `px` stands in where it
+   * does not.
+   */
   async book(
     instId: string,
     { left, px, until }: { readonly left: string; readonly px: string; readonly until: number },

@@ -1,8 +1,8 @@
 /**
  * Lifecycle of an engine: start and stop, each once.
  *
- * Invariants: what a config needs is loaded before the first step of a start; the service's state is read before any plugin or strategy
- * starts; a stop may come while it starts, and then nothing starts after it.
+ * Invariants: what a config needs is loaded before the first step of a start; the service's state is read before any
+ * plugin or strategy starts; a stop may come while it starts, and then nothing starts after it.
  * Not here: what is started (engine.ts, assembly.ts).
  */
 import {
@@ -42,8 +42,8 @@ const stopMsMax = 70_000;
 type Load = () => Promise<void>;
 
 /**
- * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to load, a start spends no
- * turn of the event loop on it, so that a manually driven clock does not move on meanwhile.
+ * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to
+ * load, a start spends no turn of the event loop on it, so that a manually driven clock does not move on meanwhile.
  */
 export class LateCode {
   readonly #loads: readonly Load[];
@@ -66,7 +66,9 @@ export class LateCode {
   }
 }
 
-/** Steps of a start that only some configs need: leverage that is named, and a look at stalls where real money waits. */
+/**
+ * Steps of a start that only some configs need: leverage that is named, and a look at stalls where real money waits.
+ */
 export class StartSteps {
   setLeverage: typeof import("./leverage.ts").setLeverage | undefined;
   detectStalls: typeof import("./stall-detector.ts").detectStalls | undefined;
@@ -83,7 +85,10 @@ export class StartSteps {
   }
 }
 
-/** What only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before it is loaded everything is as without it. */
+/**
+ * What only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before it is
+ * loaded everything is as without it.
+ */
 export class RealTimeParts {
   measured: HealthWatch | undefined;
   readonly loads: readonly (Load | undefined)[];
@@ -203,7 +208,10 @@ export class EngineLifecycle {
     parts.extensions.started();
   }
 
-  /** Waits for plugins that must be ready before trading, or for a stop meanwhile; the engine ends where one is not ready. */
+  /**
+   * Waits for plugins that must be ready before trading, or for a stop meanwhile; the engine ends where one is not
+   * ready.
+   */
   async #ready(settingUp: Promise<void>): Promise<void> {
     try {
       await firstValueFrom(race(settingUp, this.#options.stopped$));

@@ -1,8 +1,9 @@
 /**
- * Composition root: (config) → a running engine, with strategies and plugins over the parts that assembly.ts puts together.
+ * Composition root: (config) → a running engine, with strategies and plugins over the parts that assembly.ts puts
+ * together.
  *
- * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any strategy
- * runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
+ * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any
+ * strategy runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
  */
 import { Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
@@ -48,15 +49,15 @@ import { streamsOf, type UserAccount } from "./user-account.ts";
 /** A running engine. Its streams are those of the first user; `ofUser` returns those of others. */
 export interface Engine extends StreamsOfState, Switches, Steering {
   /**
-   * Loads code that only some configs need, such as the network client; `start` does so too. With a manually driven clock, await it before
-   * the start: loading takes no time on that clock.
+   * Loads code that only some configs need, such as the network client; `start` does so too. With a manually driven
+   * clock, await it before the start: loading takes no time on that clock.
    */
   load(): Promise<void>;
   /** Reads the service's state, then starts plugins and strategies. Rejects when the state cannot be read. */
   start(): Promise<void>;
   /**
-   * Stops the engine: no new orders; strategies end; resting orders are canceled with `cancel`; plugins are disposed of. For up to
-   * `settleMs` (0) it first waits until the state of every order that was sent is known.
+   * Stops the engine: no new orders; strategies end; resting orders are canceled with `cancel`; plugins are disposed
+   * of. For up to `settleMs` (0) it first waits until the state of every order that was sent is known.
    */
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
   /** uid of every user of the service, the first one first. */
@@ -70,13 +71,14 @@ export interface Engine extends StreamsOfState, Switches, Steering {
   /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
   readonly log: Pick<EventLog, "attach" | "on">;
   /**
-   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`). Returns a function that
-   * removes it. Throws `EVENT_UNKNOWN` for an unknown name.
+   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`).
+   * Returns a function that removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what strategies hold of spot. With `strategy`: it alone is
-   * halted, and what it holds by its own fills is closed. With `instId` alone: the account's position of it, and strategies that trade it halt.
+   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
+   * strategies hold of spot. With `strategy`: it alone is halted, and what it holds by its own fills is closed. With
+   * `instId` alone: the account's position of it, and strategies that trade it halt.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /** The quota at this moment. */
@@ -113,8 +115,8 @@ const watchOthers = ({ accounts, journal, ledger, service }: Parts, instance: st
 };
 
 /**
- * Makes an engine from a config, for programs that embed one; nothing is opened before `start`. Throws CONFIG_INVALID with every mistake
- * in the config.
+ * Makes an engine from a config, for programs that embed one; nothing is opened before `start`. Throws CONFIG_INVALID
+ * with every mistake in the config.
  */
 export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
   const config = checkConfig(input);

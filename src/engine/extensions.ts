@@ -1,8 +1,8 @@
 /**
  * Extensions of an engine: calls what plugins add, step by step.
  *
- * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where another one throws;
- * a reason to refuse that cannot be found out refuses, and is reported once.
+ * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where
+ * another one throws; a reason to refuse that cannot be found out refuses, and is reported once.
  * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
  */
 import type { Interceptor, WireRequest } from "../contract/transport.ts";

@@ -1,8 +1,8 @@
 /**
  * Health metrics of an engine in real time: timer lateness and response times.
  *
- * Invariants: bounded memory: one lateness for each second of a minute and a fixed number of counts per endpoint; no decision depends on
- * it.
+ * Invariants: bounded memory: one lateness for each second of a minute and a fixed number of counts per endpoint; no
+ * decision depends on it.
  * Not here: what a late timer leads to (stall-detector.ts), the rest of an engine's health (steering.ts).
  */
 import type { Clock } from "../clock/clock.ts";

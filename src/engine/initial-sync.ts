@@ -2,8 +2,8 @@
  * Initial sync: what an engine reads from the service before strategies start: products, resting orders, recent orders;
  * and when it reads the products again.
  *
- * Invariants: either all of it was read, complete and fresh, or the start fails with what could not be read and why; up to a quarter of
- * an hour of waiting for a rate limit does not count against the start's time limit.
+ * Invariants: either all of it was read, complete and fresh, or the start fails with what could not be read and why; up
+ * to a quarter of an hour of waiting for a rate limit does not count against the start's time limit.
  */
 import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of, switchMap, takeUntil } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
@@ -85,9 +85,9 @@ export const initialSync = async (
 const refreshMs = 60_000;
 
 /**
- * To be called with each order that the service rejected; calls `refresh` when the known rules of its product should be read again: it was
- * rejected for its tick, lot or listing although these were checked before it was sent. Orders are not affected; products that the list has
- * never had are looked up elsewhere (orders/refusals.ts).
+ * To be called with each order that the service rejected; calls `refresh` when the known rules of its product should be
+ * read again: it was rejected for its tick, lot or listing although these were checked before it was sent. Orders are
+ * not affected; products that the list has never had are looked up elsewhere (orders/refusals.ts).
  */
 export const instrumentRefresh = (
   { answers }: Profile,

@@ -20,8 +20,8 @@ export type Noted = "strategy.reducing" | "strategy.halted" | "strategy.resumed"
 
 export interface PlacementJournal {
   /**
-   * Takes the lock and reads the state that previous runs left. `goesOn`: another process led until now, so the start options of this one
-   * for previous runs (`resume`, `resetRiskCounters`) do not apply.
+   * Takes the lock and reads the state that previous runs left. `goesOn`: another process led until now, so the start
+   * options of this one for previous runs (`resume`, `resetRiskCounters`) do not apply.
    */
   open(goesOn?: boolean): Promise<Recovered>;
   readonly interceptor: Interceptor;

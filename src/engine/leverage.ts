@@ -1,8 +1,9 @@
 /**
  * Leverage set-up: sets the config's leverage of products before strategies start.
  *
- * Invariants: no product is traded with a leverage other than the config's: when the service rejects one, or does not answer, the start
- * fails with the product and the reason; products that the config does not name keep their leverage at the service.
+ * Invariants: no product is traded with a leverage other than the config's: when the service rejects one, or does not
+ * answer, the start fails with the product and the reason; products that the config does not name keep their leverage
+ * at the service.
  * Not here: what leverage means to a position; that is the service's.
  */
 import { lastValueFrom, takeUntil } from "rxjs";

@@ -1,9 +1,10 @@
 /**
- * Second source of prices for a protection: the mark price of the account's positions, read while the market data is silent.
+ * Second source of prices for a protection: the mark price of the account's positions, read while the market data is
+ * silent.
  *
- * Invariants: positions are read only after a silence; with the first price of the market data the reads end; once a read has served,
- * the next silence is filled before it is reported; where no read is answered, as in a long pause, one leaves with the rank of exits every half
- * minute.
+ * Invariants: positions are read only after a silence; with the first price of the market data the reads end; once a
+ * read has served, the next silence is filled before it is reported; where no read is answered, as in a long pause, one
+ * leaves with the rank of exits every half minute.
  * Not here: the market data itself (price-watch.ts), the report of a silence (orders/protection/price-triggers.ts).
  */
 import type { Subscription } from "rxjs";

@@ -1,10 +1,11 @@
 /**
- * Journal of placements: records every placement on disk before it is sent, and decisions about trading, for recovery by the next run.
+ * Journal of placements: records every placement on disk before it is sent, and decisions about trading, for recovery
+ * by the next run.
  *
- * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; while the journal cannot be
- * written only exits are sent without a record, since a stop that does not leave costs more than one that a crash in that time forgets;
- * what was missed is written when writes work again; cancels and reads never wait for the disk; a halt survives restarts until it is
- * resumed; one engine at a time uses a journal.
+ * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; while the
+ * journal cannot be written only exits are sent without a record, since a stop that does not leave costs more than one
+ * that a crash in that time forgets; what was missed is written when writes work again; cancels and reads never wait
+ * for the disk; a halt survives restarts until it is resumed; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";
@@ -340,7 +341,10 @@ class PlacementLog implements PlacementJournal {
     }
   }
 
-  /** Holdings of previous runs no longer count, all or those of some instruments: positions and losses are counted from here on. */
+  /**
+   * Holdings of previous runs no longer count, all or those of some instruments: positions and losses are counted from
+   * here on.
+   */
   #resetRiskCounters(): void {
     const { resetRiskCounters: which = false, dir } = this.#options.config;
     if (which === false) return;

@@ -1,11 +1,12 @@
 /**
  * Position check: compares the account's position of each swap with what strategies hold together by their own fills.
  *
- * Invariants: a difference is reported once when it begins and once when it is over, at most three an hour of an instrument, and changes
- * nothing; it has begun when two reads in a row show it while no own order is open, or four where orders come and go, so that a fill on its
- * way is none. Positions are read once a minute at least from the first fill on, and every quarter of a minute while a difference is being
- * looked at; reads that others need serve.
- * Not here: spot, of which an account has balances and no positions; what closes or adopts a difference (close-positions.ts, the operator).
+ * Invariants: a difference is reported once when it begins and once when it is over, at most three an hour of an
+ * instrument, and changes nothing; it has begun when two reads in a row show it while no own order is open, or four
+ * where orders come and go, so that a fill on its way is none. Positions are read once a minute at least from the first
+ * fill on, and every quarter of a minute while a difference is being looked at; reads that others need serve.
+ * Not here: spot, of which an account has balances and no positions; what closes or adopts a difference
+ * (close-positions.ts, the operator).
  */
 import { type Observable, type Subscription, takeUntil } from "rxjs";
 import type { Clock } from "../clock/clock.ts";

@@ -1,8 +1,8 @@
 /**
  * Streams of strategies' positions and profit.
  *
- * Invariants: a subscriber receives the current state, then one value after each fill; profit follows the prices of what is held, at
- * most once a second, and costs nothing while no price changes; nothing is read from the service.
+ * Invariants: a subscriber receives the current state, then one value after each fill; profit follows the prices of
+ * what is held, at most once a second, and costs nothing while no price changes; nothing is read from the service.
  * Not here: the positions themselves (orders/positions.ts).
  */
 import { EMPTY, merge, Observable, Subscription, takeUntil } from "rxjs";
@@ -19,7 +19,10 @@ const everyMs = 1_000;
 /** A value whenever the price of an instrument may have changed; nothing for one that the market does not know. */
 export type PriceChanges = (instId: string) => Observable<unknown>;
 
-/** Price changes of a service's market. Tickers of a real service carry every price; a recording may have trades or bars alone. */
+/**
+ * Price changes of a service's market. Tickers of a real service carry every price; a recording may have trades or bars
+ * alone.
+ */
 export const priceChangesOf =
   ({ market, watchful = false }: Pick<OpenService, "market" | "watchful">): PriceChanges =>
   (instId) => {

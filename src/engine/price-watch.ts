@@ -1,9 +1,9 @@
 /**
  * Prices that trigger stops and take-profits, from market data and, for the mark price, from the account's positions.
  *
- * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the market has no price;
- * in real trading a silence of the market data is filled with the mark price; a quote that triggers is the one that closing orders are
- * sized by.
+ * Invariants: an instrument is read and subscribed to only while a position in it is protected; one unknown to the
+ * market has no price; in real trading a silence of the market data is filled with the mark price; a quote that
+ * triggers is the one that closing orders are sized by.
  * Not here: what they trigger (orders/protection), the mark price in a silence (mark-prices.ts).
  */
 import { Subscription } from "rxjs";
@@ -139,7 +139,8 @@ export class PriceWatch implements TriggerPrices {
   }
 
   #mark(all: Subscription, instId: string, listener: Listener, held: HeldLevels): void {
-    // The account's marks come when positions are read: a bar's prices do not trigger, but its path counts what they may close.
+    // The account's marks come when positions are read: a bar's prices do not trigger, but its path counts what they
+    // may close.
     const inBars = this.#followBars?.(instId, { passed: () => undefined, levels: () => [], exits: () => held.exits() });
     if (inBars !== undefined) all.add(inBars.end);
     all.add(

@@ -1,8 +1,9 @@
 /**
  * Log of placements over a disk that may fail for a while: what leaves meanwhile, and how writing begins again.
  *
- * Invariants: a failure is told once and its end once; while it lasts only exits go without a record, and none where another process goes
- * on with the journal; the disk is tried every five seconds, and what was missed is part of the state with which a new segment begins.
+ * Invariants: a failure is told once and its end once; while it lasts only exits go without a record, and none where
+ * another process goes on with the journal; the disk is tried every five seconds, and what was missed is part of the
+ * state with which a new segment begins.
  * Not here: the records (placement-journal.ts), segments (journal/write-ahead-log.ts).
  */
 import type { Clock } from "../clock/clock.ts";

@@ -1,9 +1,10 @@
 /**
- * Recovery: the state an engine takes over from previous runs: orders that may exist, halts that were not lifted, and positions.
+ * Recovery: the state an engine takes over from previous runs: orders that may exist, halts that were not lifted, and
+ * positions.
  *
- * Invariants: a halt is in force before anything is read, so that orders found then are canceled; unfinished orders of previous runs are
- * resolved before anything new is sent in their slots; records of a user or strategy that is not in the config are reported or kept, and
- * never acted on.
+ * Invariants: a halt is in force before anything is read, so that orders found then are canceled; unfinished orders of
+ * previous runs are resolved before anything new is sent in their slots; records of a user or strategy that is not in
+ * the config are reported or kept, and never acted on.
  * Not here: reading the journal (placement-journal.ts) and the service's history (history-read-back.ts).
  */
 
@@ -73,7 +74,8 @@ export const recall = (
     }
     if (planned !== undefined) account.orderManager.expect(clOrdId, planned);
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
-    // So far back the service's history is read; how long it may still be on its way is counted from this run's beginning.
+    // So far back the service's history is read; how long it may still be on its way is counted from this run's
+    // beginning.
     account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
   if (beyond !== undefined) goBeyond(accounts, endOf, beyond);

@@ -1,9 +1,9 @@
 /**
- * Detection of shared access: warns when another program uses this engine's key or another engine its instance name, and reports the
- * quota used by other clients of the user or the address.
+ * Detection of shared access: warns when another program uses this engine's key or another engine its instance name,
+ * and reports the quota used by other clients of the user or the address.
  *
- * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that names the remedy; a late order of a
- * previous run does not count as a second engine.
+ * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that names the remedy; a
+ * late order of a previous run does not count as a second engine.
  * Not here: the reaction: the quota counts the other clients' requests, the order manager adopts the orders.
  */
 import type { EventLog } from "../journal/event-log.ts";

@@ -1,10 +1,10 @@
 /**
  * Stall detector: measures by a late timer how long the event loop was blocked.
  *
- * Invariants: a stall is reported once, with its length; after a long one only reducing orders are sent until the state has been read
- * again; a mode set by others meanwhile is kept. On a virtual clock no timer is late, and nothing happens.
- * A strategy that does not return from a call blocks the whole process, this detector included: the stall is reported afterwards. Only
- * the watchdog, a second process, can act meanwhile.
+ * Invariants: a stall is reported once, with its length; after a long one only reducing orders are sent until the state
+ * has been read again; a mode set by others meanwhile is kept. On a virtual clock no timer is late, and nothing
+ * happens. A strategy that does not return from a call blocks the whole process, this detector included: the stall is
+ * reported afterwards. Only the watchdog, a second process, can act meanwhile.
  */
 import { filter, merge, type Observable, Subscription, take, toArray } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";

@@ -1,10 +1,12 @@
 /**
  * Start watch: reports what a start is waiting for: a service that does not answer, quota, a rate limit.
  *
- * A read whose answer is lost is given up sooner than otherwise, so that a standby need not wait for it; later each time, as a way may be slow.
+ * A read whose answer is lost is given up sooner than otherwise, so that a standby need not wait for it; later each
+ * time, as a way may be slow.
  *
- * Invariants: each reason is reported as soon as it is known and repeated at intervals, only while the engine starts; a wrong address
- * fails the start, at once or with the third such answer in a row; a rate limit never does, as the next window brings new quota.
+ * Invariants: each reason is reported as soon as it is known and repeated at intervals, only while the engine starts; a
+ * wrong address fails the start, at once or with the third such answer in a row; a rate limit never does, as the next
+ * window brings new quota.
  * Not here: reading (initial-sync.ts), how long a start may take without a rate limit (there too).
  */
 import { type Observable, ReplaySubject, takeUntil } from "rxjs";
@@ -47,7 +49,10 @@ const patienceMsMost = 6_000;
 /** Shorter waits for quota are not reported. */
 const waitMsLeast = 2_000;
 
-/** Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or protocol. */
+/**
+ * Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or
+ * protocol.
+ */
 const wrongHost = /^(ENOTFOUND|EPROTO|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HPE_.*)$/;
 const wrongPath: readonly number[] = [301, 302, 307, 308, 404, 410];
 /** A proxy that is being restarted answers so, too, but not again and again. */

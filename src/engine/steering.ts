@@ -1,8 +1,10 @@
 /**
  * Operator actions on a running engine: state of strategies, open orders, manual cancels, changed options, health.
  *
- * Invariants: an unknown strategy or condition throws an error that names it; invalid options change nothing; reading costs no request.
- * Not here: halting and resuming (trading-state.ts), closing positions (close-positions.ts), measurements of time (health-watch.ts).
+ * Invariants: an unknown strategy or condition throws an error that names it; invalid options change nothing; reading
+ * costs no request.
+ * Not here: halting and resuming (trading-state.ts), closing positions (close-positions.ts), measurements of time
+ * (health-watch.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
 import { SluiceError } from "../errors.ts";

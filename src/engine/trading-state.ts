@@ -1,8 +1,8 @@
 /**
  * Trading state: halts, resumes and reduces trading, of all users or of one strategy.
  *
- * Invariants: a halt queues the cancel of every entry, and a full stop that of every order, before any order manager acts; a halt never
- * weakens a full stop; an unknown strategy throws an error that names it.
+ * Invariants: a halt queues the cancel of every entry, and a full stop that of every order, before any order manager
+ * acts; a halt never weakens a full stop; an unknown strategy throws an error that names it.
  * Not here: what a mode means (orders/risk/trading-mode.ts).
  */
 import { merge, type Observable, ReplaySubject } from "rxjs";
@@ -17,8 +17,8 @@ import { isStricter, type Restriction } from "../orders/risk/trading-mode.ts";
 import type { UserAccounts } from "./user-account.ts";
 
 /**
- * No new entries; every open entry is canceled with highest priority, including those in flight. With `full` there are no new orders at
- * all, and exits are canceled too. So they are where the positions themselves are to be closed.
+ * No new entries; every open entry is canceled with highest priority, including those in flight. With `full` there are
+ * no new orders at all, and exits are canceled too. So they are where the positions themselves are to be closed.
  */
 export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
@@ -80,8 +80,9 @@ export interface Switches {
 
 interface ClosingSwitches extends Switches {
   /**
-   * Halts as long as positions are being closed: no exit may close them a second time. `byCalls`: the account's positions are closed, by
-   * calls that no order manager knows; a resume is refused until `closed`, because exits would act on what a call under way closes.
+   * Halts as long as positions are being closed: no exit may close them a second time. `byCalls`: the account's
+   * positions are closed, by calls that no order manager knows; a resume is refused until `closed`, because exits would
+   * act on what a call under way closes.
    */
   readonly haltToClose: (reason: string, closing: Closing) => Observable<CancelResult>;
   /** The same closing has ended. After the last one what is still held is protected again, and the halt continues. */
@@ -149,7 +150,10 @@ const checkGroup = ({ group: joined }: { readonly group: EngineGroup | undefined
   );
 };
 
-/** Halts or resumes the group. An engine without a group halts itself and reports an anomaly, as no other engine is halted. */
+/**
+ * Halts or resumes the group. An engine without a group halts itself and reports an anomaly, as no other engine is
+ * halted.
+ */
 const haltGroup = (
   { group: joined }: { readonly group: EngineGroup | undefined },
   journal: EventLog,

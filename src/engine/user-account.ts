@@ -1,8 +1,9 @@
 /**
- * User account: the parts an engine has for each user of the service: a gateway with the user's keys, state, and an order manager.
+ * User account: the parts an engine has for each user of the service: a gateway with the user's keys, state, and an
+ * order manager.
  *
- * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user reaches another;
- * instruments are the same for all and are read once.
+ * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user
+ * reaches another; instruments are the same for all and are read once.
  */
 import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
@@ -30,7 +31,10 @@ import type { FoundIntent } from "./journal-port.ts";
 import { equityStream, type PriceChanges } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
-/** In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted rarely. */
+/**
+ * In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted
+ * rarely.
+ */
 const priceSilenceMsOf = ({ watchful, realTime }: OpenService): number | undefined => {
   if (watchful === true) return 5_000;
   return realTime === true ? 60_000 : undefined;
@@ -228,8 +232,8 @@ export interface UserAccounts {
 }
 
 /**
- * Creates one account for each user; the first one reads the products for all. A strategy with an unknown user is refused before any
- * request.
+ * Creates one account for each user; the first one reads the products for all. A strategy with an unknown user is
+ * refused before any request.
  */
 export const createUserAccounts = (parts: UserAccountParts, { users }: OpenService): UserAccounts => {
   const [user, ...others] = users;

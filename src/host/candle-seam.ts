@@ -1,9 +1,10 @@
 /**
  * Join of history and live data in one stream of bars: history, then the bar that was open at the time, then live bars.
  *
- * Invariants: live bars are buffered while the source is queried; no bar is emitted at or before the last one. When the first live bar
- * began before the subscription, or does not follow the last bar of history, the source is queried once more: bars that closed
- * meanwhile are emitted first, and a bar that live data saw only in part is taken from the source.
+ * Invariants: live bars are buffered while the source is queried; no bar is emitted at or before the last one. When the
+ * first live bar began before the subscription, or does not follow the last bar of history, the source is queried once
+ * more: bars that closed meanwhile are emitted first, and a bar that live data saw only in part is taken from the
+ * source.
  */
 import type { Observable, Subscriber, TeardownLogic } from "rxjs";
 import type { Candle } from "../market/market-data.ts";

@@ -8,8 +8,8 @@ import type { MarginMode } from "../contract/profile.ts";
 import type { RuleSet } from "../orders/risk/pre-trade-checks.ts";
 
 /**
- * By instrument: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every user before
- * anything is traded (one call of weight 5 each); a rejection ends the start.
+ * By instrument: a leverage from 1 up, decimal text such as "5", alone or with the margin mode. It is set for every
+ * user before anything is traded (one call of weight 5 each); a rejection ends the start.
  */
 export type LeverageConfig = Readonly<
   Record<string, string | { readonly lever: string; readonly mgnMode?: MarginMode }>
@@ -17,7 +17,10 @@ export type LeverageConfig = Readonly<
 
 const lever = { type: "string", pattern: "^[1-9]\\d*(\\.\\d+)?$", maxLength: 10 } as const;
 
-/** The instruments are swaps, as leverage exists for contracts only; whether a leverage is allowed, the service decides at the start. */
+/**
+ * The instruments are swaps, as leverage exists for contracts only; whether a leverage is allowed, the service decides
+ * at the start.
+ */
 const leverageSchema = {
   type: "object",
   default: {},

@@ -1,7 +1,8 @@
 /**
  * Configuration of a run: its type, its schema, and the checks that span several of its parts.
  *
- * Invariants: a config is checked whole before anything is opened, and every problem is listed at once with its place and remedy.
+ * Invariants: a config is checked whole before anything is opened, and every problem is listed at once with its place
+ * and remedy.
  * Not here: options of strategies and plugins, which are checked where they are called (define.ts).
  */
 
@@ -22,11 +23,17 @@ import { checkRequirements } from "./plugin-requirements.ts";
 import type { RestartPolicy } from "./restart-policy.ts";
 import type { Plugin, Strategy } from "./strategy.ts";
 
-/** Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other services. */
+/**
+ * Settings of the rate limiter, all optional: the reserve for exits, the shares of strategies, and the layers of other
+ * services.
+ */
 interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
   readonly shares?: Readonly<Record<string, number>>;
-  /** The service's layers, where they are not the three of its description: per endpoint, counted by element, other windows, bans. */
+  /**
+   * The service's layers, where they are not the three of its description: per endpoint, counted by element, other
+   * windows, bans.
+   */
   readonly layers?: readonly LayerSpec[];
   /** Maximum weight per minute by strategy name; exits do not count. */
   readonly budgets?: Readonly<Record<string, number>>;
@@ -43,8 +50,9 @@ export interface JournalConfig {
   /** Accepts risk limits wider than the previous run's: the mark that the refusal names. `--accept-limits` sets it. */
   readonly acceptLimits?: string;
   /**
-   * Count positions and losses from now on, without previous runs: of all instruments, or of the named ones (instrument ids). Then no
-   * strategy holds anything of them. `--reset-risk-counters` and `--reset-risk-counters-of` set it for one start.
+   * Count positions and losses from now on, without previous runs: of all instruments, or of the named ones (instrument
+   * ids). Then no strategy holds anything of them. `--reset-risk-counters` and `--reset-risk-counters-of` set it for
+   * one start.
    */
   readonly resetRiskCounters?: boolean | readonly string[];
 }
@@ -70,19 +78,28 @@ export interface Config {
   readonly leverage?: LeverageConfig;
   /** How old the account's state may be while it is subscribed. */
   readonly freshness?: Partial<Freshness>;
-  /** Placements are written here before they are sent; without it, orders sent before a crash are known only from the service's lists. */
+  /**
+   * Placements are written here before they are sent; without it, orders sent before a crash are known only from the
+   * service's lists.
+   */
   readonly journal?: JournalConfig;
   /** When a strategy that fails is restarted; without it, it is stopped. */
   readonly supervision?: RestartPolicy;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
-  /** What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)` or a function. */
+  /**
+   * What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)`
+   * or a function.
+   */
   readonly history?: HistorySource | CandleHistory;
   /** Seed of all chance; text or number. */
   readonly seed?: string | number;
 }
 
-/** What a config file may export: a config, or a function that returns one. It receives the name of the command, such as `backtest`. */
+/**
+ * What a config file may export: a config, or a function that returns one. It receives the name of the command, such as
+ * `backtest`.
+ */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 
 type Optional = "history" | "journal" | "supervision";
@@ -142,7 +159,9 @@ const hasKey = (value: unknown, [key = "", ...rest]: readonly string[]): boolean
   return Object.hasOwn(given, key) && (rest.length === 0 || hasKey(given[key], rest));
 };
 
-/** Plugins of a config as it was written, out of nested lists, without entries that are false or missing. Not checked. */
+/**
+ * Plugins of a config as it was written, out of nested lists, without entries that are false or missing. Not checked.
+ */
 export const pluginsIn = (config: unknown): readonly Partial<Plugin>[] => {
   const { plugins } = Object(config) as { readonly plugins?: unknown };
   if (!Array.isArray(plugins)) return [];

@@ -1,8 +1,9 @@
 /**
  * Context of strategies and plugins: everything that user code can reach.
  *
- * Invariants: user code receives nothing else: no transport, no keys, no ids of other strategies; streams never error and complete
- * when the engine stops. Functions are properties, so that they can be destructured: `({ on, halt }) => …`.
+ * Invariants: user code receives nothing else: no transport, no keys, no ids of other strategies; streams never error
+ * and complete when the engine stops. Functions are properties, so that they can be destructured: `({ on, halt }) =>
+ * …`.
  */
 import type { Observable } from "rxjs";
 import type { BalanceRecord, InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
@@ -81,15 +82,18 @@ export interface StreamsOfState {
   /** Positions of the account in base currency, including those of other programs. */
   readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
   /**
-   * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and while something is
-   * held once a second where it changed. In a strategy it is that strategy's; in a plugin or an engine the sum of the user's strategies.
+   * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and
+   * while something is held once a second where it changed. In a strategy it is that strategy's; in a plugin or an
+   * engine the sum of the user's strategies.
    */
   readonly equity$: Observable<ReadonlyMap<string, string>>;
   /** Now and after every change, at most once a quarter second. */
   readonly quota$: Observable<QuotaState>;
 }
 
-/** Everything a strategy can use: its options, the market, orders, its positions, the account's state, time and chance. */
+/**
+ * Everything a strategy can use: its options, the market, orders, its positions, the account's state, time and chance.
+ */
 export interface StrategyContext<O> extends StreamsOfState {
   /** Name of the strategy in the config. */
   readonly name: string;
@@ -99,7 +103,10 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly market: Market;
   /** Single orders, cancels, and the strategy's own orders as streams. */
   readonly orders: Orders;
-  /** Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where nothing was traded. */
+  /**
+   * Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where
+   * nothing was traded.
+   */
   readonly position: (instId: string) => Position;
   /** Own positions by instrument, now and after every fill; marked at that time. */
   readonly position$: Observable<ReadonlyMap<string, Position>>;
@@ -108,10 +115,10 @@ export interface StrategyContext<O> extends StreamsOfState {
   /** Weight and waiting time of planned actions; requests nothing. */
   readonly estimate: (actions: readonly PlannedAction[]) => Estimate;
   /**
-   * Plots a value, such as an indicator, in the report of a backtest: `plot("rsi", 63.2)`. Costs no quota, has no effect on trading and
-   * never throws; a value that is not a finite number is a gap. Recorded at the current instant in a backtest with details (`--html`,
-   * `--details`, `withDetails`): at most 64 names and 100,000 points per name, extremes kept. Dropped in all other runs, live and paper
-   * trading included.
+   * Plots a value, such as an indicator, in the report of a backtest: `plot("rsi", 63.2)`. Costs no quota, has no
+   * effect on trading and never throws; a value that is not a finite number is a gap. Recorded at the current instant
+   * in a backtest with details (`--html`, `--details`, `withDetails`): at most 64 names and 100,000 points per name,
+   * extremes kept. Dropped in all other runs, live and paper trading included.
    */
   readonly plot: (name: string, value: number | string, options?: PlotOptions) => void;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
@@ -134,8 +141,8 @@ export interface PositionFilter {
 /** What became of a position that was to be closed. */
 export interface PositionEnding {
   /**
-   * `closed`: a reading afterwards does not show it; what a strategy holds is closed when its own fills say so. `left`: it is still open.
-   * `unknown`: the positions could not be read.
+   * `closed`: a reading afterwards does not show it; what a strategy holds is closed when its own fills say so. `left`:
+   * it is still open. `unknown`: the positions could not be read.
    */
   readonly kind: "closed" | "left" | "unknown";
   /** User of the service. */
@@ -162,8 +169,9 @@ export interface Whom {
 /** Scope of a halt. */
 export interface HaltOptions extends Whom {
   /**
-   * A full stop: exits are canceled too, and stops and targets are suspended until a resume. `position.unprotected` names each position
-   * that is left without. Without it a halt ends entries only. A later halt without it does not weaken a full stop.
+   * A full stop: exits are canceled too, and stops and targets are suspended until a resume. `position.unprotected`
+   * names each position that is left without. Without it a halt ends entries only. A later halt without it does not
+   * weaken a full stop.
    * @default false
    */
   readonly full?: boolean;
@@ -206,8 +214,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /**
-   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`). Returns a function that
-   * removes it. Throws `EVENT_UNKNOWN` for an unknown name.
+   * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`).
+   * Returns a function that removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
   /** Every change of every strategy's orders. */
@@ -215,25 +223,29 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   /** The quota at this moment. */
   readonly quotaNow: () => QuotaState;
   /**
-   * Ends entries: none is placed, and every resting one of this engine is canceled first of all. Stops, targets and exits of what is held
-   * stay in force; with `full` they are canceled and suspended as well. Emits each canceled order, completes when none is left.
+   * Ends entries: none is placed, and every resting one of this engine is canceled first of all. Stops, targets and
+   * exits of what is held stay in force; with `full` they are canceled and suspended as well. Emits each canceled
+   * order, completes when none is left.
    */
   readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what strategies hold of spot. Emits what became of each, and
-   * completes within two minutes and a half.
+   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
+   * strategies hold of spot. Emits what became of each, and completes within two minutes and a half.
    *
-   * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of exactly that size,
-   * whatever other strategies hold. With `instId` alone the account's position of that instrument is closed, and every strategy that
-   * has traded it or has orders in it is halted. What is unclear is refused before anything is done: a strategy or condition that is
-   * unknown, an instrument of spot without a strategy.
+   * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of
+   * exactly that size, whatever other strategies hold. With `instId` alone the account's position of that instrument is
+   * closed, and every strategy that has traded it or has orders in it is halted. What is unclear is refused before
+   * anything is done: a strategy or condition that is unknown, an instrument of spot without a strategy.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
-  /** Ends a halt. @throws TRADING_HALTED while positions of the account are being closed, or all engines of its group are halted. */
+  /**
+   * Ends a halt. @throws TRADING_HALTED while positions of the account are being closed, or all engines of its group
+   * are halted.
+   */
   readonly resume: (reason: string, whom?: Whom) => void;
   /**
-   * Follows actions from wanted order to answer, and may give each request the headers of a trace (`traceparent`, `tracestate`, no other; they
-   * are never signed). One plugin at a time. The returned function ends it.
+   * Follows actions from wanted order to answer, and may give each request the headers of a trace (`traceparent`,
+   * `tracestate`, no other; they are never signed). One plugin at a time. The returned function ends it.
    */
   readonly traceRequests: (tracer: RequestTracer) => () => void;
   /** What the engine is and trades on. */

@@ -1,8 +1,8 @@
 /**
  * Definitions of strategies, plugins and configs: plain values with a schema.
  *
- * Invariants: options are checked and completed with defaults before any code of the author runs; one schema is the type, the
- * validation and the defaults; what is returned is data, distinguished by `kind`, never by class.
+ * Invariants: options are checked and completed with defaults before any code of the author runs; one schema is the
+ * type, the validation and the defaults; what is returned is data, distinguished by `kind`, never by class.
  */
 
 import { pathToFileURL } from "node:url";
@@ -29,11 +29,11 @@ export interface StrategyNaming extends Naming {
   /** Label or uid of the user it trades for. */
   readonly user?: string;
   /**
-   * Runs the strategy in its own thread while the engine trades in real time (live or paper): an endless loop, a memory leak or a
-   * crash in it does not stop the other strategies. It must be the default export of its file. `estimate` and `market.lastPx` throw
-   * there, its environment is empty, and it has no plugins and no native code. In backtests, simulations and recorded sessions it runs
-   * in the engine's thread, so that runs can be repeated. `answerMs` (2 000): milliseconds it may take to process a message; `heapMb`
-   * (128): MiB of heap.
+   * Runs the strategy in its own thread while the engine trades in real time (live or paper): an endless loop, a memory
+   * leak or a crash in it does not stop the other strategies. It must be the default export of its file. `estimate` and
+   * `market.lastPx` throw there, its environment is empty, and it has no plugins and no native code. In backtests,
+   * simulations and recorded sessions it runs in the engine's thread, so that runs can be repeated. `answerMs` (2 000):
+   * milliseconds it may take to process a message; `heapMb` (128): MiB of heap.
    */
   readonly isolate?: boolean | Partial<Isolation>;
 }
@@ -62,16 +62,19 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
   /** JSON Schema of an object. */
   readonly options: S;
   /**
-   * Strategies start when the promise of `setup` has resolved. The start of the engine fails where it rejects or takes longer than 30 s.
-   * Left out, the engine goes on meanwhile, and a plugin that fails is stopped alone.
+   * Strategies start when the promise of `setup` has resolved. The start of the engine fails where it rejects or takes
+   * longer than 30 s. Left out, the engine goes on meanwhile, and a plugin that fails is stopped alone.
    */
   readonly ready?: "before trading";
   /**
-   * Observes and steers. Called once when strategies start; a function that it returns, or a promise of one, is called at the stop, last
-   * started first.
+   * Observes and steers. Called once when strategies start; a function that it returns, or a promise of one, is called
+   * at the stop, last started first.
    */
   setup?(context: PluginContext<NoInfer<O>>): unknown;
-  /** Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds none. */
+  /**
+   * Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds
+   * none.
+   */
   extend?(engine: ExtensionContext<NoInfer<O>>): EngineExtension | undefined;
   /** Throws CONFIG_INVALID where the options do not fit the config they stand in. */
   check?(config: EngineFacts, options: NoInfer<O>): void;
@@ -116,7 +119,9 @@ const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isola
 
 const checked = <O>(what: string, schema: object, given: unknown): O => parseHuman<O>(schema, given ?? {}, what);
 
-/** Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances. */
+/**
+ * Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances.
+ */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
 ): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) => {
@@ -205,7 +210,10 @@ export const defineConfig = <C extends ConfigInput>(config: C & WithKnownKeys<C>
 const here = new URL(".", import.meta.url).href;
 const place = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()\s][^()]*?):\d+:\d+\)?$/;
 
-/** File of the caller as an address to import, files of this room, of the platform and of installed packages passed over. */
+/**
+ * File of the caller as an address to import, files of this room, of the platform and of installed packages passed
+ * over.
+ */
 const fileOf = ({ stack = "" }: Error): string | undefined => {
   for (const line of stack.split("\n")) {
     const found = place.exec(line.trim())?.[1];

@@ -1,8 +1,8 @@
 /**
  * Engine extension: parts and steps that a plugin adds to an engine, below strategies.
  *
- * Invariants: steps run in the order of the config's plugins, at the stop in reverse order; a step that is left out costs no turn of the
- * event loop; heavy code is imported by `load` and not before.
+ * Invariants: steps run in the order of the config's plugins, at the stop in reverse order; a step that is left out
+ * costs no turn of the event loop; heavy code is imported by `load` and not before.
  * Not here: what a plugin observes and steers (context.ts), the calls (engine/extensions.ts).
  */
 import type { OpenService, ServiceSpec } from "../client/service-port.ts";
@@ -55,13 +55,21 @@ export interface EngineExtension {
   /** The last step, also of a start that failed. The service and the journal are closed. */
   readonly closed?: () => Promise<void> | undefined;
 
-  /** Wraps the transport of every request. The first plugin of the config is the outermost, the journal the innermost. */
+  /**
+   * Wraps the transport of every request. The first plugin of the config is the outermost, the journal the innermost.
+   */
   readonly interceptor?: Interceptor;
-  /** Reason why this request must not leave. Asked last, right before its bytes are written. One that throws keeps it back. */
+  /**
+   * Reason why this request must not leave. Asked last, right before its bytes are written. One that throws keeps it
+   * back.
+   */
   readonly blocks?: (request: WireRequest) => string | undefined;
   /** Reason why no order may be sent now; exits may pass where entries may not. One that throws refuses. */
   readonly refuses?: (isExit: boolean) => string | undefined;
-  /** Reason why exits may leave only with the service's reduce-only flag, such as another process that may send the same exit. */
+  /**
+   * Reason why exits may leave only with the service's reduce-only flag, such as another process that may send the same
+   * exit.
+   */
   readonly flagOnly?: () => string | undefined;
   /** Milliseconds for which an exit lets another process go first that may send the same one; 0 where none may. */
   readonly yieldMs?: () => number;
@@ -94,7 +102,10 @@ export interface ExtensionAccount {
   readonly isUnflaggedExit: (clOrdId: string) => boolean;
   /** Considers again every order that was refused or kept back. */
   readonly reconsider: () => void;
-  /** A watchdog cancels orders of this user when the engine is silent. Call `reconsider` when the result of `standing` has changed. */
+  /**
+   * A watchdog cancels orders of this user when the engine is silent. Call `reconsider` when the result of `standing`
+   * has changed.
+   */
   readonly watchedBy: (standing: () => WatchdogStanding) => void;
 }
 

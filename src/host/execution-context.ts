@@ -1,15 +1,18 @@
 /**
  * Execution context: which strategy or plugin is running; gives its RxJS operators and timers the engine's clock.
  *
- * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) takes the time from two objects and
- * reports uncaught errors to a third. These three are replaced: called from an owner's code they act for that owner, otherwise as usual.
+ * Plain RxJS (`timer(100)`, `debounceTime(50)`, `timestamp()` … without a scheduler argument) takes the time from two
+ * objects and reports uncaught errors to a third. These three are replaced: called from an owner's code they act for
+ * that owner, otherwise as usual.
  *
- * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; work that an owner
- * started keeps that owner's context, also across `await`; after an owner has ended none of its timers runs.
- * A variable holds the owner of synchronous code, and the async context carries it to continuations. The context is switched before an
- * owner's code runs, and before engine code that may start asynchronous work. Where promises are followed, each promise stores its owner
- * instead: with a thousand values for many owners in turn, switching would cost more than the values.
- * Not here: the machine's own clocks and timers (virtual-globals.ts), the streams through which values reach an owner (owned-streams.ts), when promises settle (clock/microtasks.ts).
+ * Invariants: outside an owner's code nothing changes; several engines in one process each have their own time; work
+ * that an owner started keeps that owner's context, also across `await`; after an owner has ended none of its timers
+ * runs. A variable holds the owner of synchronous code, and the async context carries it to continuations. The context
+ * is switched before an owner's code runs, and before engine code that may start asynchronous work. Where promises are
+ * followed, each promise stores its owner instead: with a thousand values for many owners in turn, switching would cost
+ * more than the values.
+ * Not here: the machine's own clocks and timers (virtual-globals.ts), the streams through which values reach an owner
+ * (owned-streams.ts), when promises settle (clock/microtasks.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
@@ -117,7 +120,10 @@ export const inside = <T>(owner: Owner, work: () => T): T => {
   }
 };
 
-/** Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that owner. */
+/**
+ * Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that
+ * owner.
+ */
 export const outside = <T>(work: () => T): T => {
   if (depth === 0 ? present.getStore() === undefined : here === undefined && bound === undefined) return work();
   const before = enter(undefined);
@@ -129,8 +135,8 @@ export const outside = <T>(work: () => T): T => {
 };
 
 /**
- * Runs engine code that hands many values to owners and itself begins nothing that goes on later: between two values for the
- * same owner the async context stays that owner's, because switching it costs more than handing over a value.
+ * Runs engine code that hands many values to owners and itself begins nothing that goes on later: between two values
+ * for the same owner the async context stays that owner's, because switching it costs more than handing over a value.
  */
 export const stretch = (work: () => void): void => {
   const before = enter(undefined);
@@ -230,7 +236,10 @@ const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
   else if (process.listenerCount("unhandledRejection") === 1) throw reason;
 };
 
-/** A rejected promise of an owner fails that owner, not the process; what belongs to none ends as it would have. Once a process. */
+/**
+ * A rejected promise of an owner fails that owner, not the process; what belongs to none ends as it would have. Once a
+ * process.
+ */
 export const watchUnhandledRejections = (): void => {
   if (watched) return;
   watched = true;

@@ -1,8 +1,8 @@
 /**
  * Failure: what a strategy or plugin threw, with the place in its author's file, the time and what it was handling.
  *
- * Invariants: it holds paths of this machine, so it never enters an event, a journal or a result hash; stack frames of this package,
- * of the platform and of installed packages are skipped, so that the first one left is the author's.
+ * Invariants: it holds paths of this machine, so it never enters an event, a journal or a result hash; stack frames of
+ * this package, of the platform and of installed packages are skipped, so that the first one left is the author's.
  * Not here: what follows from a failure (strategy-host.ts, plugin-host.ts), whose code runs (execution-context.ts).
  */
 import { relative } from "node:path";

@@ -5,7 +5,10 @@
  */
 const secretName =
   /secret|token|passphrase|passw|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
-/** Words that are also parts of others (`author`, `roundsNeeded`), so they count where they stand alone: `sentryDsn`, `basic_auth`. */
+/**
+ * Words that are also parts of others (`author`, `roundsNeeded`), so they count where they stand alone: `sentryDsn`,
+ * `basic_auth`.
+ */
 const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
 const hidden = "(hidden)";
 const depthMax = 8;

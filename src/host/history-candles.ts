@@ -1,8 +1,8 @@
 /**
  * Parser of a history source's answer: finished bars of one length, oldest first.
  *
- * Invariants: a bar is returned once, and only if it closed by the time of the query; shorter bars are joined where their last one ends
- * the longer bar; an element that is no bar is an error that names its index.
+ * Invariants: a bar is returned once, and only if it closed by the time of the query; shorter bars are joined where
+ * their last one ends the longer bar; an element that is no bar is an error that names its index.
  * Not here: the query, and the join with live bars (market-history.ts).
  */
 import { add, compare, isDecimal } from "../decimal.ts";

@@ -1,8 +1,8 @@
 /**
  * Reader of history sources: queries them, synchronously or with a deadline, and reports missing data.
  *
- * Invariants: exactly one answer is passed on, an empty one where the source gave none; each problem is reported once per series; where
- * the service has its own history, time is virtual and an asynchronous answer is refused.
+ * Invariants: exactly one answer is passed on, an empty one where the source gave none; each problem is reported once
+ * per series; where the service has its own history, time is virtual and an asynchronous answer is refused.
  * Not here: order of bars and live data (candle-seam.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -47,8 +47,8 @@ export class HistoryReader {
   }
 
   /**
-   * Passes the last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed at the service, to
-   * `done`. Returns a function that cancels the query.
+   * Passes the last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed
+   * at the service, to `done`. Returns a function that cancels the query.
    */
   candles({ instId, barMs, count }: BarSeries, from: number, done: Done<Candle>, closedAt = 0): () => void {
     const now = Math.max(this.clock.now(), closedAt);
@@ -224,7 +224,9 @@ export class HistoryReader {
 const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
   typeof (answer as Partial<PromiseLike<unknown>> | undefined | null)?.then === "function";
 
-/** The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else. */
+/**
+ * The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else.
+ */
 export const historySourceOf = (given: unknown): HistorySource | undefined => {
   if (given === undefined) return undefined;
   if (typeof given === "function")

@@ -1,8 +1,8 @@
 /**
  * Context of an isolated strategy: the same streams, forwarded between threads.
  *
- * Invariants: each subscription of the strategy is one in the engine's thread and ends with it; a call that would need a synchronous
- * answer from that thread throws and names itself; only plain data crosses.
+ * Invariants: each subscription of the strategy is one in the engine's thread and ends with it; a call that would need
+ * a synchronous answer from that thread throws and names itself; only plain data crosses.
  */
 import { Observable, type Subscriber } from "rxjs";
 import type { Clock } from "../clock/clock.ts";

@@ -1,8 +1,8 @@
 /**
  * Thread of an isolated strategy: loads its file and runs it as the engine would.
  *
- * Invariants: the same host runs it as any strategy, so that its errors are caught and named, chance comes from its seed
- * and the network is closed to it; it sends wanted orders, subscriptions and its failure, and nothing else.
+ * Invariants: the same host runs it as any strategy, so that its errors are caught and named, chance comes from its
+ * seed and the network is closed to it; it sends wanted orders, subscriptions and its failure, and nothing else.
  * Not here: TypeScript (worker-start.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";

@@ -1,11 +1,14 @@
 /**
- * Isolation: runs a strategy in its own thread, so that an endless loop, a memory leak or a crash does not end the others.
+ * Isolation: runs a strategy in its own thread, so that an endless loop, a memory leak or a crash does not end the
+ * others.
  *
- * Invariants: to the rest of the engine an isolated strategy is like any other: it emits wanted orders and may fail; a thread that
- * does not answer in time, exceeds its heap or exits is terminated and has failed; the messages queued for it are bounded; its
- * `process.env` is empty. It is no sandbox: the thread can read files, and so the environment of the process.
- * Not here: the thread's side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be used (engine/engine.ts).
- * The thread shares the process: memory outside the heap, native code and a killed process are not contained.
+ * Invariants: to the rest of the engine an isolated strategy is like any other: it emits wanted orders and may fail; a
+ * thread that does not answer in time, exceeds its heap or exits is terminated and has failed; the messages queued for
+ * it are bounded; its `process.env` is empty. It is no sandbox: the thread can read files, and so the environment of
+ * the process.
+ * Not here: the thread's side (isolation-worker.ts), what follows from a failure (strategy-host.ts), where it may be
+ * used (engine/engine.ts). The thread shares the process: memory outside the heap, native code and a killed process are
+ * not contained.
  */
 import type { Worker } from "node:worker_threads";
 import { Observable, type Observer, Subscription } from "rxjs";

@@ -1,8 +1,8 @@
 /**
  * Loader of config files: finds the file, imports it and returns its default export.
  *
- * Invariants: every error names the file relative to the working folder, what was found there and what to write instead; no loader
- * stack reaches the user; a file that never finishes loading is an error that names it.
+ * Invariants: every error names the file relative to the working folder, what was found there and what to write
+ * instead; no loader stack reaches the user; a file that never finishes loading is an error that names it.
  * Not here: what a config may hold (define.ts), TypeScript (the starting script registers its loader).
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
@@ -33,7 +33,10 @@ export const loadConfigFile = async (path: string, options: LoadOptions = {}): P
   return firstValueFrom(merge(from(settle(file, name, command)), tooLate(clock, name)));
 };
 
-/** What a file exports. Of one written for CommonJS, as files are below a package.json without `"type": "module"`, all of it is the default export. */
+/**
+ * What a file exports. Of one written for CommonJS, as files are below a package.json without `"type": "module"`, all
+ * of it is the default export.
+ */
 export const exportsOf = async (address: string): Promise<object> => {
   const exported = (await import(address)) as { readonly default?: unknown };
   const { default: whole } = exported;

@@ -1,10 +1,11 @@
 /**
  * Market data streams with history: finished bars, trades or quotes of a history source, then the live stream.
  *
- * Invariants: history ends before the instant of subscribing; bars are emitted in order of time, each once, history and live alike; a bar
- * that was open at the join is read from the source after its end, so that it is complete; intervals without trades have no bar, as in
- * live data; missing data is reported once. A source that fails or does not answer within ten seconds is reported with its name, and the
- * stream begins with live data. Streams without history are the market's own.
+ * Invariants: history ends before the instant of subscribing; bars are emitted in order of time, each once, history and
+ * live alike; a bar that was open at the join is read from the source after its end, so that it is complete; intervals
+ * without trades have no bar, as in live data; missing data is reported once. A source that fails or does not answer
+ * within ten seconds is reported with its name, and the stream begins with live data. Streams without history are the
+ * market's own.
  * Not here: what an answer must look like (history-candles.ts), recordings (market/recorded-history.ts).
  */
 import { Observable } from "rxjs";

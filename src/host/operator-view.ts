@@ -59,7 +59,10 @@ export interface ResourceHealth {
   /** uid of the user. */
   readonly user: string;
   readonly name: "instruments" | "pending" | "history" | "balances" | "positions";
-  /** Milliseconds since this was the service's state; undefined before it was read. A resource without a subscriber is not read. */
+  /**
+   * Milliseconds since this was the service's state; undefined before it was read. A resource without a subscriber is
+   * not read.
+   */
   readonly ageMs: number | undefined;
   readonly stale: boolean;
   /** Why it is stale; empty when it is not. */
@@ -73,7 +76,10 @@ interface StandbyProcess {
   readonly heardMs: number;
 }
 
-/** A product of which the account holds something else than strategies hold together by their own fills. Base currency, negative short. */
+/**
+ * A product of which the account holds something else than strategies hold together by their own fills. Base currency,
+ * negative short.
+ */
 export interface PositionDifference {
   /** uid of the user. */
   readonly user: string;
@@ -95,8 +101,9 @@ export const holdersText = (holders: PositionDifference["holders"]): string => {
 /** Role of this process in a standby group, of which one process leads. */
 export interface StandbyHealth {
   /**
-   * `none`: the config has no standby. `waiting`: another process leads. `settling`: taking over. `leading`. `alone`: the store does not
-   * answer, only cancels and exits are sent. `mute`: paused for longer than its lease, nothing is sent. `over`: it gave up the lead.
+   * `none`: the config has no standby. `waiting`: another process leads. `settling`: taking over. `leading`. `alone`:
+   * the store does not answer, only cancels and exits are sent. `mute`: paused for longer than its lease, nothing is
+   * sent. `over`: it gave up the lead.
    */
   readonly state: "none" | "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
   /** The leader, as seen by a waiting process; undefined while no leader is known. */
@@ -124,17 +131,23 @@ export interface EngineHealth {
   /** Milliseconds on the engine's clock. */
   readonly at: number;
   /**
-   * Offset of the service's calendar to this machine's in milliseconds, positive where the service is ahead, and its tolerance; undefined
-   * before the first answer.
+   * Offset of the service's calendar to this machine's in milliseconds, positive where the service is ahead, and its
+   * tolerance; undefined before the first answer.
    */
   readonly clock: { readonly offsetMs: number; readonly toleranceMs: number } | undefined;
   /** Open connections and requests to the service; undefined where there is no network. */
   readonly open: OpenCounts | undefined;
   /** By uid: true while every change of the user's orders is pushed; otherwise they are polled. */
   readonly pushing: Readonly<Record<string, boolean>>;
-  /** How late timers ran, in milliseconds: at most within the last minute, and at most ever; undefined where time is virtual. */
+  /**
+   * How late timers ran, in milliseconds: at most within the last minute, and at most ever; undefined where time is
+   * virtual.
+   */
   readonly eventLoop: { readonly lateMs: number; readonly lateMsMax: number } | undefined;
-  /** `none` where the config has no journal; `failed`, with the reason, while it cannot be written and only exits and cancels leave. */
+  /**
+   * `none` where the config has no journal; `failed`, with the reason, while it cannot be written and only exits and
+   * cancels leave.
+   */
   readonly journal: {
     readonly state: "none" | "opening" | "open" | "failed";
     /** Number of this run on the journal. */
@@ -162,20 +175,20 @@ export interface Steering {
   /** Orders of this engine that are not over, of all strategies and users. */
   readonly openOrders: () => readonly OrderUpdate[];
   /**
-   * Cancels matching orders of all strategies and users in as few calls as possible, with or without a subscriber. Emits each result and
-   * completes. A canceled order is not placed again until its strategy wants something else; orders that protect a position stay. An
-   * unknown strategy or condition throws an error that names it.
+   * Cancels matching orders of all strategies and users in as few calls as possible, with or without a subscriber.
+   * Emits each result and completes. A canceled order is not placed again until its strategy wants something else;
+   * orders that protect a position stay. An unknown strategy or condition throws an error that names it.
    */
   readonly cancel: (where?: OrdersOfEngine) => Observable<CancelResult>;
   /**
-   * Ends a strategy and starts it with some options replaced, also one that has failed or completed; one that is halted stays so. Its orders
-   * stay until its first set. CONFIG_INVALID when they do not fit its schema, and nothing has changed; ENGINE_STATE while it does not run.
-   * The next run of the program takes the options of the config again.
+   * Ends a strategy and starts it with some options replaced, also one that has failed or completed; one that is halted
+   * stays so. Its orders stay until its first set. CONFIG_INVALID when they do not fit its schema, and nothing has
+   * changed; ENGINE_STATE while it does not run. The next run of the program takes the options of the config again.
    */
   readonly changeOptions: (strategy: string, changes: object) => void;
   /**
-   * Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. With an unknown `strategy`
-   * nothing is logged, and an error names it.
+   * Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. With an
+   * unknown `strategy` nothing is logged, and an error names it.
    */
   readonly operatorActed: (act: {
     readonly action: string;

@@ -1,9 +1,10 @@
 /**
  * Streams of the engine, wrapped for the strategy or plugin that subscribes to them.
  *
- * Invariants: a value is delivered in the execution context of the subscription's owner; an error thrown by a subscriber fails its
- * owner only; every subscription ends with its owner; the engine's side of a subscription runs in the engine's context.
- * A Subscriber is handed to the source itself, because a plain observer would be wrapped twice for every value.
+ * Invariants: a value is delivered in the execution context of the subscription's owner; an error thrown by a
+ * subscriber fails its owner only; every subscription ends with its owner; the engine's side of a subscription runs in
+ * the engine's context. A Subscriber is handed to the source itself, because a plain observer would be wrapped twice
+ * for every value.
  */
 import { Observable, Subscriber } from "rxjs";
 import type { Market } from "../market/market-data.ts";
@@ -13,8 +14,8 @@ import { enter, guarded, leave, type Owner, outside } from "./execution-context.
 import { handling } from "./failure.ts";
 
 /**
- * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it looks up
- * the receiver's `_next` with each value; from here there are few kinds of receivers.
+ * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it
+ * looks up the receiver's `_next` with each value; from here there are few kinds of receivers.
  */
 interface Receiver<T> {
   readonly isStopped: boolean;

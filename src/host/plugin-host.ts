@@ -1,9 +1,9 @@
 /**
  * Plugin host: starts and stops plugins, and disposes of what they added.
  *
- * Invariants: plugins start in the order of the config and stop in reverse order; a plugin that throws, at the start or later, is
- * reported by name, stopped and not called again, while the engine and the others run on; its disposables run once, last first; work
- * that they start is awaited for two seconds at most.
+ * Invariants: plugins start in the order of the config and stop in reverse order; a plugin that throws, at the start or
+ * later, is reported by name, stopped and not called again, while the engine and the others run on; its disposables run
+ * once, last first; work that they start is awaited for two seconds at most.
  */
 import { createRequire } from "node:module";
 import { Subscription } from "rxjs";
@@ -59,7 +59,9 @@ export class PluginHost {
     this.#failures = failures;
   }
 
-  /** A promise where strategies wait for the set-up: it rejects with PLUGIN_FAILED where that fails or takes too long. */
+  /**
+   * A promise where strategies wait for the set-up: it rejects with PLUGIN_FAILED where that fails or takes too long.
+   */
   start(plugin: Plugin, parts: PluginParts): Promise<void> | undefined {
     const isAwaited = plugin.ready === "before trading";
     const self = this.#begin(plugin.name);

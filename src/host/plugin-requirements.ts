@@ -1,7 +1,8 @@
 /**
  * What a plugin requires: a version of Sluice, other plugins, and modes of running.
  *
- * Invariants: a config is checked against it when it is loaded, before any code of the plugin runs. Every plugin that does not fit is named.
+ * Invariants: a config is checked against it when it is loaded, before any code of the plugin runs. Every plugin that
+ * does not fit is named.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,8 +1,9 @@
 /**
- * Restart policy of strategies: a failed strategy is restarted after a pause, or quarantined. Pure, except for a list of instants.
+ * Restart policy of strategies: a failed strategy is restarted after a pause, or quarantined. Pure, except for a list
+ * of instants.
  *
- * Invariants: the pause doubles with each failure in a row, up to a minute; a strategy that failed too often within the window is not
- * restarted; jitter comes from the run's seed, so that a run can be repeated.
+ * Invariants: the pause doubles with each failure in a row, up to a minute; a strategy that failed too often within the
+ * window is not restarted; jitter comes from the run's seed, so that a run can be repeated.
  * Not here: starting and stopping (strategy-host.ts).
  * A strategy that never returns from one call cannot be stopped from within its process: see engine/stall-detector.ts.
  */

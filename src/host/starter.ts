@@ -4,7 +4,10 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** From the address of the command line's folder: in it in a checkout; in a package that folder is built, and the script stands beside the sources. */
+/**
+ * From the address of the command line's folder: in it in a checkout; in a package that folder is built, and the script
+ * stands beside the sources.
+ */
 export const starterFrom = (cli: string): string => {
   const beside = fileURLToPath(new URL("./sluice.mjs", cli));
   return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", cli));

@@ -1,11 +1,12 @@
 /**
  * Strategy host: runs strategies and passes their wanted orders to the order manager.
  *
- * Invariants: a strategy that throws, at the start or later, is journalled by name and stopped, its orders are canceled, and the others
- * run on; when a strategy completes, its remaining orders are canceled; an emitted value that is not a list of orders fails its
- * strategy; with a restart policy a failed strategy is restarted, or quarantined with all its orders canceled; an error thrown while a
- * strategy is stopped affects no other.
- * Not here: the clock its code runs on (execution-context.ts), its streams (owned-streams.ts), how often it may fail (restart-policy.ts).
+ * Invariants: a strategy that throws, at the start or later, is journalled by name and stopped, its orders are
+ * canceled, and the others run on; when a strategy completes, its remaining orders are canceled; an emitted value that
+ * is not a list of orders fails its strategy; with a restart policy a failed strategy is restarted, or quarantined with
+ * all its orders canceled; an error thrown while a strategy is stopped affects no other.
+ * Not here: the clock its code runs on (execution-context.ts), its streams (owned-streams.ts), how often it may fail
+ * (restart-policy.ts).
  */
 import { isObservable, type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
@@ -34,9 +35,9 @@ export interface StrategyHost {
   /** Starts a strategy whose wanted orders go to `orderManager`. */
   start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void;
   /**
-   * Ends the strategy of the same name, whatever its state, and starts this one in its place; its orders stay until the first set of wanted
-   * orders. `changes` holds the changed options. Returns false and does nothing where no strategy of this name was started or all were
-   * stopped.
+   * Ends the strategy of the same name, whatever its state, and starts this one in its place; its orders stay until the
+   * first set of wanted orders. `changes` holds the changed options. Returns false and does nothing where no strategy
+   * of this name was started or all were stopped.
    */
   change(strategy: Strategy, changes: object): boolean;
   /** The strategy of this name as it was last started. */

@@ -1,14 +1,14 @@
 /**
  * Virtual globals for user code: clocks and timers on the engine's time, seeded random numbers, and no network.
  *
- * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and the like are replaced by functions that look at the execution context, as
- * RxJS's time is (execution-context.ts): called from an owner's code they act for that owner, otherwise as usual. Node's own modules are
- * patched as well, so that an imported function behaves like a global one.
+ * `Date`, `setTimeout`, `Math.random`, `crypto.randomUUID` and the like are replaced by functions that look at the
+ * execution context, as RxJS's time is (execution-context.ts): called from an owner's code they act for that owner,
+ * otherwise as usual. Node's own modules are patched as well, so that an imported function behaves like a global one.
  *
- * Invariants: outside an owner's code nothing changes; a timer of an owner runs in that owner's context and never after its end, except
- * for timers that a plugin sets while it is disposed of, which run on the machine's time; a sealed owner's random numbers come from its
- * seed, and its network access throws an error that names the owner before a byte is sent; plugins are not sealed: they have the engine's
- * time, and the machine's random numbers and network.
+ * Invariants: outside an owner's code nothing changes; a timer of an owner runs in that owner's context and never after
+ * its end, except for timers that a plugin sets while it is disposed of, which run on the machine's time; a sealed
+ * owner's random numbers come from its seed, and its network access throws an error that names the owner before a byte
+ * is sent; plugins are not sealed: they have the engine's time, and the machine's random numbers and network.
  * Not here: files and processes, which a strategy should leave to plugins but may use.
  */
 import crypto from "node:crypto";
@@ -96,8 +96,9 @@ const switchDate = (): void => {
 const laterOnMachine = globalThis.setTimeout;
 
 /**
- * What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One that a library made for
- * all its callers, as the client of HTTP does, and sets again after the end of the owner that called it first, is the machine's from then on.
+ * What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One that
+ * a library made for all its callers, as the client of HTTP does, and sets again after the end of the owner that called
+ * it first, is the machine's from then on.
  */
 class OwnedTimer {
   readonly #owner: Owner;

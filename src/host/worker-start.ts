@@ -1,8 +1,9 @@
 /**
  * Start of a worker thread on a file of this package.
  *
- * Invariants: strategies and configs written in TypeScript load in it as they do here, and `import "sluice"` inside them is the
- * module that runs them; flags of this process, such as those of a test runner or a debugger, are not handed on.
+ * Invariants: strategies and configs written in TypeScript load in it as they do here, and `import "sluice"` inside
+ * them is the module that runs them; flags of this process, such as those of a test runner or a debugger, are not
+ * handed on.
  * Not here: the messages exchanged with it (isolation.ts).
  */
 import { fileURLToPath } from "node:url";
@@ -10,14 +11,17 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** True where the sources run as they are, false in a build. */
 const fromSource = import.meta.url.endsWith(".ts");
-/** True where even the package's own files need the loader for TypeScript: in a clone, on a platform that does not strip types. */
+/**
+ * True where even the package's own files need the loader for TypeScript: in a clone, on a platform that does not strip
+ * types.
+ */
 export const needsLoader: boolean =
   fromSource && (process.features as { readonly typescript?: unknown }).typescript !== "strip";
 const ending = fromSource ? ".ts" : ".js";
 
 /**
- * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before, because
- * the loader looks at every module that comes after it, which takes longer than to run it.
+ * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before,
+ * because the loader looks at every module that comes after it, which takes longer than to run it.
  */
 const bootstrap = `const { workerData: { resolvers, compiled, loaders, entry } } = require("node:worker_threads");
 (async () => {

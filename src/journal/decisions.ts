@@ -1,8 +1,10 @@
 /**
  * Decisions about trading that survive a restart: halts, and the risk limits in force.
  *
- * Invariants: pure; the latest decision for all strategies, and for each one, is in force; reading a record twice changes nothing.
- * Not here: the file (write-ahead-log.ts), what a mode means (orders/risk/trading-mode.ts), which limits are wider (orders/risk/limit-changes.ts).
+ * Invariants: pure; the latest decision for all strategies, and for each one, is in force; reading a record twice
+ * changes nothing.
+ * Not here: the file (write-ahead-log.ts), what a mode means (orders/risk/trading-mode.ts), which limits are wider
+ * (orders/risk/limit-changes.ts).
  */
 export interface Verdict {
   /** Name of the strategy; empty for all. */

@@ -10,8 +10,8 @@ import { checkEventName, type EventMap, type EventName } from "./event-map.ts";
 import type { Event } from "./events.ts";
 
 /**
- * Calls `listener` with every event of that name from now on; the returned function ends it. Throws a `SluiceError` (`EVENT_UNKNOWN`)
- * for a name that no event has.
+ * Calls `listener` with every event of that name from now on; the returned function ends it. Throws a `SluiceError`
+ * (`EVENT_UNKNOWN`) for a name that no event has.
  */
 export type OnEvent = <N extends EventName>(name: N, listener: (event: EventMap[N]) => void) => () => void;
 

@@ -1,9 +1,9 @@
 /**
  * Event log: numbers what happened and delivers it to sinks by type.
  *
- * Invariants: sequence numbers have no holes; a sink that throws is reported and removed, the rest go on; an event appended by a
- * sink is delivered after the one being delivered, to every sink in the order in which they were attached; what leaves the engine
- * (`events$`, event-emitter.ts) is frozen, and sinks of the engine change nothing.
+ * Invariants: sequence numbers have no holes; a sink that throws is reported and removed, the rest go on; an event
+ * appended by a sink is delivered after the one being delivered, to every sink in the order in which they were
+ * attached; what leaves the engine (`events$`, event-emitter.ts) is frozen, and sinks of the engine change nothing.
  * Not here: what can happen (events.ts), keeping it on disk (plugins).
  */
 import { Observable } from "rxjs";

@@ -1,8 +1,8 @@
 /**
  * Event types of the engine: facts in the past tense.
  *
- * Invariants: events are frozen and numbered without holes by the journal; they hold no machine facts (no wall time, no host,
- * no path), so equal inputs give equal bytes.
+ * Invariants: events are frozen and numbered without holes by the journal; they hold no machine facts (no wall time, no
+ * host, no path), so equal inputs give equal bytes.
  * Not here: what concerns orders and positions (order-events.ts); market data, which has its own recordings.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -154,7 +154,10 @@ export type EventBody =
   | { readonly type: "strategy.halted"; readonly strategy: string; readonly reason: string; readonly full?: true }
   /** A strategy may place again. */
   | { readonly type: "strategy.resumed"; readonly strategy: string; readonly reason: string }
-  /** Options of a strategy were replaced while the engine runs, and it is restarted with them. Its orders stay until its first set. */
+  /**
+   * Options of a strategy were replaced while the engine runs, and it is restarted with them. Its orders stay until its
+   * first set.
+   */
   | {
       readonly type: "strategy.changed";
       readonly strategy: string;
@@ -208,7 +211,10 @@ export type EventBody =
       /** Name of the process that leads now. */
       readonly leader: string;
     }
-  /** A watchdog is connected: it cancels everything after `silenceMs` without a heartbeat. `before`: why it last tripped, if it did. */
+  /**
+   * A watchdog is connected: it cancels everything after `silenceMs` without a heartbeat. `before`: why it last
+   * tripped, if it did.
+   */
   | {
       readonly type: "watchdog.armed";
       /** Silence after which it cancels, in milliseconds. */
@@ -239,8 +245,8 @@ export type EventBody =
     };
 
 /**
- * An event whose header is still to be written: made so where it happens with every order, as `append` then need not copy it. `at` is 0, or
- * the instant of now where that was read already.
+ * An event whose header is still to be written: made so where it happens with every order, as `append` then need not
+ * copy it. `at` is 0, or the instant of now where that was read already.
  */
 export type EventDraft = EventBody & { seq: number; at: number };
 /** A numbered fact. `at` is milliseconds on the engine's clock. */

@@ -1,9 +1,10 @@
 /**
  * Durable storage in a folder of this machine.
  *
- * Invariants: a new file is written under a temporary name, flushed, renamed, and the folder flushed, so that a crash leaves all of
- * it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded; no file is reached by a
- * symbolic link; a file that was deleted or replaced while it is written to is a failure of the disk.
+ * Invariants: a new file is written under a temporary name, flushed, renamed, and the folder flushed, so that a crash
+ * leaves all of it or nothing; only the owner may access files and folder (0600, 0700), since they show what is traded;
+ * no file is reached by a symbolic link; a file that was deleted or replaced while it is written to is a failure of the
+ * disk.
  */
 import { constants, statSync, write } from "node:fs";
 import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
@@ -48,7 +49,10 @@ const reading = constants.O_RDONLY | O_NOFOLLOW;
 const appending =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | O_NOFOLLOW | (writesThrough ? constants.O_DSYNC : 0);
 
-/** By callback: a promise of the file system's for each part costs twice the processor time of the write's own way there and back. */
+/**
+ * By callback: a promise of the file system's for each part costs twice the processor time of the write's own way there
+ * and back.
+ */
 const appended = (file: number, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     const writeFrom = (start: number): void => {

@@ -1,11 +1,13 @@
 /**
- * Folder lock: one owner at a time for a name in a folder, also where processes share the folder and nothing else, as two containers do.
+ * Folder lock: one owner at a time for a name in a folder, also where processes share the folder and nothing else, as
+ * two containers do.
  *
- * The owner keeps a file with its identity and a heartbeat count. The file of an owner that is known to be dead is taken over at once. The
- * file of an owner in another container is taken over when its count has not changed for `staleMs`.
+ * The owner keeps a file with its identity and a heartbeat count. The file of an owner that is known to be dead is
+ * taken over at once. The file of an owner in another container is taken over when its count has not changed for
+ * `staleMs`.
  *
- * Invariants: one process creates the file; of several processes that find it stale one takes it over; an owner that was replaced gets an
- * error from its next `check`.
+ * Invariants: one process creates the file; of several processes that find it stale one takes it over; an owner that
+ * was replaced gets an error from its next `check`.
  * Not here: the lock of this machine (process-lock.ts), what is kept in the folder (file-disk.ts).
  */
 import { createHash, randomBytes } from "node:crypto";
@@ -49,7 +51,8 @@ const reading = constants.O_RDONLY | O_NOFOLLOW;
 /** Returns true for the name of a lock file. */
 export const isLockFile = (name: string): boolean => name.endsWith(suffix) || name.includes(`${suffix}.`);
 
-// Plain file descriptors: a FileHandle would be closed by garbage collection, and the lock must last as long as the process.
+// Plain file descriptors: a FileHandle would be closed by garbage collection, and the lock must last as long as the
+// process.
 const [openFile, writeFile, closeFile] = [
   promisify(open),
   promisify<number, string, number, number>(write),

@@ -1,9 +1,10 @@
 /**
- * Holdings: each strategy's position and cash from the fills of completed orders, kept over restarts. Without them each start would
- * count positions and losses from zero, and a process that keeps crashing would get its full limits again each time.
+ * Holdings: each strategy's position and cash from the fills of completed orders, kept over restarts. Without them each
+ * start would count positions and losses from zero, and a process that keeps crashing would get its full limits again
+ * each time.
  *
- * Invariants: pure; amounts are exact decimals; a record holds one holding completely, so that reading it twice, or after older ones,
- * changes nothing.
+ * Invariants: pure; amounts are exact decimals; a record holds one holding completely, so that reading it twice, or
+ * after older ones, changes nothing.
  * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/risk/exposure-entry.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -17,7 +18,10 @@ export interface BookedPosition {
   /** Before fees. */
   readonly realised: string;
   readonly fees: string;
-  /** The part of it from open orders, by client order id: executed quantity, its value and cost, and a fee that was taken in base currency. */
+  /**
+   * The part of it from open orders, by client order id: executed quantity, its value and cost, and a fee that was
+   * taken in base currency.
+   */
   readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string, feeQty?: string]>>;
 }
 
@@ -55,8 +59,8 @@ interface Holdings {
   /** The holding after this trade; changes nothing before `take`. */
   with(traded: Held): Held;
   /**
-   * The holdings of a product after these parts of them were closed, and with a price what is left of each at that price; changes nothing
-   * before `take`.
+   * The holdings of a product after these parts of them were closed, and with a price what is left of each at that
+   * price; changes nothing before `take`.
    */
   closed(uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined): readonly Held[];
   all(): readonly Held[];

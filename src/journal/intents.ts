@@ -1,8 +1,9 @@
 /**
- * Open placements of the journal: orders that were sent and are not known to be over, so that they may exist at the service.
+ * Open placements of the journal: orders that were sent and are not known to be over, so that they may exist at the
+ * service.
  *
- * Invariants: pure; an order is recorded before it is sent, so none can exist that is not here; reading a record twice changes
- * nothing; an order that is over never becomes open again, one that was held back may.
+ * Invariants: pure; an order is recorded before it is sent, so none can exist that is not here; reading a record twice
+ * changes nothing; an order that is over never becomes open again, one that was held back may.
  * Not here: the file (write-ahead-log.ts), executions (holdings.ts), resolving these orders (orders/).
  */
 import type { Held } from "./holdings.ts";
@@ -26,8 +27,8 @@ export interface Intent {
 
 export type IntentRecord =
   /**
-   * A process began to trade with this journal. `upTo`: by user the generation of the last own order that the journal accounts for; missing
-   * in journals of older versions and before the service's lists were read.
+   * A process began to trade with this journal. `upTo`: by user the generation of the last own order that the journal
+   * accounts for; missing in journals of older versions and before the service's lists were read.
    */
   | {
       readonly type: "life";

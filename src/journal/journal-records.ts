@@ -2,7 +2,8 @@
  * Record types of the journal of placements, and the check of records that are read back.
  *
  * Invariants: an unknown kind is refused, not skipped.
- * Not here: their meaning (intents.ts, decisions.ts, holdings.ts, protection-records.ts), the file (write-ahead-log.ts).
+ * Not here: their meaning (intents.ts, decisions.ts, holdings.ts, protection-records.ts), the file
+ * (write-ahead-log.ts).
  */
 import { SluiceError } from "../errors.ts";
 import type { DecisionRecord } from "./decisions.ts";
@@ -23,7 +24,10 @@ const recordTypes = [
   "protection",
 ] satisfies readonly JournalRecord["type"][];
 
-/** Throws for an unknown kind: a record of a later version may forbid trading, so an engine that cannot read it must not go on. */
+/**
+ * Throws for an unknown kind: a record of a later version may forbid trading, so an engine that cannot read it must not
+ * go on.
+ */
 export const knownRecord = (record: object, place: string): JournalRecord => {
   const { type } = record as JournalRecord;
   if (recordTypes.includes(type)) return record as JournalRecord;

@@ -21,7 +21,9 @@ export type OrderPhase =
   | "partially_filled"
   /** A cancel was sent; the order may still be filled. */
   | "canceling"
-  /** The placement was not answered, so the order may exist: it keeps its slot and its exposure while it is resolved. */
+  /**
+   * The placement was not answered, so the order may exist: it keeps its slot and its exposure while it is resolved.
+   */
   | "unknown"
   /** Executed completely. */
   | "filled"
@@ -69,8 +71,8 @@ export type OrderEventBody =
       readonly reason: string;
     }
   /**
-   * A fill: an order's executed quantity rose, at one price as far as its record shows. Sums of fills are the strategy's position and
-   * fees; a fee that the service reports later than the fill is in the position and in no fill.
+   * A fill: an order's executed quantity rose, at one price as far as its record shows. Sums of fills are the
+   * strategy's position and fees; a fee that the service reports later than the fill is in the position and in no fill.
    */
   | {
       readonly type: "fill";
@@ -82,15 +84,24 @@ export type OrderEventBody =
       readonly ordId: string;
       /** `buy` or `sell`. */
       readonly side: Side;
-      /** From the increase of `accFillSz` times `avgPx`, on the tick or to 12 decimals; the mean price where one record reports several fills. */
+      /**
+       * From the increase of `accFillSz` times `avgPx`, on the tick or to 12 decimals; the mean price where one record
+       * reports several fills.
+       */
       readonly px: string;
       /** In base currency, without a fee that was taken in it: what the position changed by. */
       readonly qty: string;
-      /** In `currency`, with the sign of the profile (`order.feeSign`); one that was taken in base currency at the price of the fill. */
+      /**
+       * In `currency`, with the sign of the profile (`order.feeSign`); one that was taken in base currency at the price
+       * of the fill.
+       */
       readonly fee: string;
       /** The fee as a positive cost; a rebate is negative. */
       readonly cost: string;
-      /** Base currency that the service took as the fee, negative for a rebate; left out where the fee was taken in `currency`. */
+      /**
+       * Base currency that the service took as the fee, negative for a rebate; left out where the fee was taken in
+       * `currency`.
+       */
       readonly feeQty?: string;
       /** Currency of the fee: the settle currency, which is the instrument's quote currency. */
       readonly currency: string;
@@ -103,7 +114,10 @@ export type OrderEventBody =
     }
   /** A wanted order was not sent: a check before sending failed. */
   | { readonly type: "order.refused"; readonly strategy: string; readonly slot: string; readonly reason: string }
-  /** `rejections` post-only orders of a slot in a row were rejected because they would have taken liquidity: the next ones are delayed, longer each time. */
+  /**
+   * `rejections` post-only orders of a slot in a row were rejected because they would have taken liquidity: the next
+   * ones are delayed, longer each time.
+   */
   | {
       readonly type: "order.slowed";
       readonly strategy: string;
@@ -125,7 +139,10 @@ export type OrderEventBody =
       readonly filledQty: string;
       readonly reason: string;
     }
-  /** A strategy holds a position and its wanted exit does not rest at the service; `side` is the exit's, `qty` in base currency. */
+  /**
+   * A strategy holds a position and its wanted exit does not rest at the service; `side` is the exit's, `qty` in base
+   * currency.
+   */
   | {
       readonly type: "position.unprotected";
       readonly strategy: string;
@@ -145,8 +162,8 @@ export type OrderEventBody =
       readonly closed?: true;
     }
   /**
-   * A strategy's position is protected from here on: `name` is the slot of the entry, or the instrument where the whole position is
-   * protected; `side` is that of the order that would close it, `qty` in base currency, prices as of now.
+   * A strategy's position is protected from here on: `name` is the slot of the entry, or the instrument where the whole
+   * position is protected; `side` is that of the order that would close it, `qty` in base currency, prices as of now.
    */
   | ({ readonly type: "protection.armed" | "protection.changed" } & ProtectionLevels)
   /** A trigger price was reached, and the protected position is closed. `late`: it was reached while no engine ran. */
@@ -186,7 +203,9 @@ export type OrderEventBody =
       /** How many. */
       readonly orders: number;
     }
-  /** A position is being closed: the account's, or that of one strategy. `pos` is in base currency, positive when long. */
+  /**
+   * A position is being closed: the account's, or that of one strategy. `pos` is in base currency, positive when long.
+   */
   | {
       readonly type: "position.closing";
       /** User of the service. */
@@ -199,7 +218,10 @@ export type OrderEventBody =
       /** Client order id of the order that the call makes, for a position of the account. */
       readonly clOrdId?: string;
     }
-  /** The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. `pos` is in base currency. */
+  /**
+   * The position is closed: a later read no longer shows it, or the strategy's fills add up to zero. `pos` is in base
+   * currency.
+   */
   | {
       readonly type: "position.closed";
       readonly uid: string;
@@ -216,7 +238,9 @@ export type OrderEventBody =
       readonly reason: string;
       readonly strategy?: string;
     }
-  /** What the account holds is again what strategies hold together; the anomaly `position.differs` told that it was not. */
+  /**
+   * What the account holds is again what strategies hold together; the anomaly `position.differs` told that it was not.
+   */
   | {
       readonly type: "position.agreed";
       readonly uid: string;

@@ -1,8 +1,11 @@
 /**
- * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order twice.
+ * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order
+ * twice.
  *
- * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale lock.
- * Not here: a folder that processes of several containers share (folder-lock.ts), locks between machines (plugins/standby).
+ * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale
+ * lock.
+ * Not here: a folder that processes of several containers share (folder-lock.ts), locks between machines
+ * (plugins/standby).
  */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -11,7 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SluiceError } from "../errors.ts";
 
-/** Where Linux has names without files the name goes with the process; elsewhere a socket file may be left and is looked at. */
+/**
+ * Where Linux has names without files the name goes with the process; elsewhere a socket file may be left and is looked
+ * at.
+ */
 const addressOf = (name: string): string => {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
   if (process.platform === "linux") return `\u0000sluice-${hash}`;

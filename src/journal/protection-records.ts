@@ -1,7 +1,9 @@
 /**
- * Records of protections, kept over restarts: the quantity covered, the level of a trailing stop, and what was triggered.
+ * Records of protections, kept over restarts: the quantity covered, the level of a trailing stop, and what was
+ * triggered.
  *
- * Invariants: pure; a record holds one protection completely, so that the last one is in force and reading it twice changes nothing.
+ * Invariants: pure; a record holds one protection completely, so that the last one is in force and reading it twice
+ * changes nothing.
  * Not here: what a protection does (orders/protection), positions (holdings.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -28,7 +30,10 @@ export interface ProtectionRecord {
   /** Best price since the entry, where a trailing stop follows it. */
   readonly extreme?: string;
   readonly hit?: { readonly kind: ProtectionKind; readonly triggerPx: string; readonly px: string };
-  /** What orders that are not over have executed in all, by client order id, and the value of an entry; "0" for an order that closes. */
+  /**
+   * What orders that are not over have executed in all, by client order id, and the value of an entry; "0" for an order
+   * that closes.
+   */
   readonly counted: Readonly<Record<string, readonly [filled: string, value: string]>>;
   readonly ended?: boolean;
 }

@@ -1,8 +1,8 @@
 /**
  * Hash chain of records: each line begins with a hash of the previous line's hash and its own text.
  *
- * Invariants: pure; a line is valid only if its hash is, so that truncated, altered, reordered and missing lines are detected; a torn
- * last line is distinguished from damage by what follows it.
+ * Invariants: pure; a line is valid only if its hash is, so that truncated, altered, reordered and missing lines are
+ * detected; a torn last line is distinguished from damage by what follows it.
  * Not here: files (write-ahead-log.ts), the records' meaning.
  */
 import { hash } from "node:crypto";
@@ -35,7 +35,8 @@ export interface ChainReading {
   /** Length of the good lines. */
   readonly bytes: number;
   /**
-   * `torn`: the last line was cut off while it was written. `damaged`: something that had been written is not as it was.
+   * `torn`: the last line was cut off while it was written. `damaged`: something that had been written is not as it
+   * was.
    */
   readonly ending: "whole" | "torn" | "damaged";
 }

@@ -1,9 +1,10 @@
 /**
  * Write-ahead log: append-only, checksummed, durable on request, in segments that begin with a snapshot.
  *
- * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the journal refuses
- * to open; concurrent commits share one flush; after a failed write or flush every commit rejects until a segment was begun anew; a torn
- * last line is dropped and reported, damage is refused unless the caller sets the journal aside; segments are created atomically.
+ * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the
+ * journal refuses to open; concurrent commits share one flush; after a failed write or flush every commit rejects until
+ * a segment was begun anew; a torn last line is dropped and reported, damage is refused unless the caller sets the
+ * journal aside; segments are created atomically.
  * Not here: the records (the callers), the hash chain (record-chain.ts), files (disk.ts).
  */
 import { isSluiceError, messageOf, SluiceError } from "../errors.ts";
@@ -15,11 +16,14 @@ interface WriteAheadLogOptions {
   /** Owner of the journal, such as service, user and instance: a journal with another owner is refused. */
   readonly owner: Readonly<Record<string, string>>;
   /**
-   * The state that makes older segments unnecessary, as records. It may already include records that are not durable yet; these follow
-   * it once more, so reading a record twice must change nothing.
+   * The state that makes older segments unnecessary, as records. It may already include records that are not durable
+   * yet; these follow it once more, so reading a record twice must change nothing.
    */
   readonly snapshot: () => readonly object[];
-  /** Damage is refused by default; `set_aside` keeps the damaged file under another name and begins with what could be read. */
+  /**
+   * Damage is refused by default; `set_aside` keeps the damaged file under another name and begins with what could be
+   * read.
+   */
   readonly damaged?: "refuse" | "set_aside";
   readonly segmentBytes?: number;
 }
@@ -30,11 +34,14 @@ export interface WriteAheadLog {
   /** Description of what had to be repaired; undefined when nothing was. */
   readonly repaired: string | undefined;
   append(record: object): void;
-  /** Resolves when everything appended so far is durable; rejects when a write or flush failed, and from then on until `restart`. */
+  /**
+   * Resolves when everything appended so far is durable; rejects when a write or flush failed, and from then on until
+   * `restart`.
+   */
   commit(): Promise<void>;
   /**
-   * After a failure: begins a segment with the present state, so that nothing appended so far is missing; what is left of the one before
-   * is not written to again. Rejects while the disk still fails, and for ever where `isLost`.
+   * After a failure: begins a segment with the present state, so that nothing appended so far is missing; what is left
+   * of the one before is not written to again. Rejects while the disk still fails, and for ever where `isLost`.
    */
   restart(): Promise<void>;
   /** The failure was no matter of the disk: another process goes on with this journal. */

@@ -1,9 +1,11 @@
 /**
- * Changes of resting orders, where the service can change one: the id stays, and with a smaller size the place in the queue.
+ * Changes of resting orders, where the service can change one: the id stays, and with a smaller size the place in the
+ * queue.
  *
- * Invariants: at most one change of an order at a time; what it is changed to is decided when the call leaves; a change is made when the
- * order's record shows it, whatever the answer says; one that was refused, or that no record shows in time, is not asked for again: the
- * order is canceled and placed anew; meanwhile the order counts as the larger of both.
+ * Invariants: at most one change of an order at a time; what it is changed to is decided when the call leaves; a change
+ * is made when the order's record shows it, whatever the answer says; one that was refused, or that no record shows in
+ * time, is not asked for again: the order is canceled and placed anew; meanwhile the order counts as the larger of
+ * both.
  * Not here: which step is next (plan.ts), what an order counts as (risk/exposure-entry.ts).
  */
 import type { Call } from "../client/gateway.ts";
@@ -35,8 +37,8 @@ export class Amendments {
   }
 
   /**
-   * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor protected, and nothing
-   * executed yet, as a size would count that as well.
+   * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor
+   * protected, and nothing executed yet, as a size would count that as well.
    */
   mayChange(order: Order, wanted: WantedOrder | undefined): boolean {
     if (!this.#state.options.contract.profile.capabilities.amend || wanted === undefined) return false;
@@ -141,7 +143,10 @@ export class Amendments {
     return code !== "0" && elementVerdict(this.#state.options.contract.profile, code) === "rejected";
   }
 
-  /** It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever it is. */
+  /**
+   * It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever
+   * it is.
+   */
   #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): Effects {
     const told = advance(order, { type: "changeEnded", end }) ? [publish(order)] : noEffects;
     return both(told, this.#settle(slot, order));

@@ -1,12 +1,12 @@
 /**
  * Position of one strategy in one instrument at average cost: quantity, entry value, realised profit.
  *
- * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a reducing
- * fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the rest keeps the
- * remainder).
- * Kept in whole units of the finest place that came up, because as text every step would read and spell eighteen digits: as numbers
- * while all of them are exact below 2^53, from then on as long integers.
- * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades (report/round-trips.ts).
+ * Invariants: realised plus unrealised is to the last digit what was received less what was paid, valued at the mark; a
+ * reducing fill takes its share of the entry value, so that the average price of the rest stays (beyond 18 digits the
+ * rest keeps the remainder). Kept in whole units of the finest place that came up, because as text every step would
+ * read and spell eighteen digits: as numbers while all of them are exact below 2^53, from then on as long integers.
+ * Not here: which fills are of one strategy (positions.ts; of a report, report/trade-statistics.ts), costs, trades
+ * (report/round-trips.ts).
  */
 import type { Side } from "../contract/profile.ts";
 import { decimal, digitsOf, div, formatCount, mul, readPlaces, safeMax, spellLong, sub } from "../decimal.ts";
@@ -124,7 +124,10 @@ export const addToHolding = (holding: Holding, { side, px, qty }: HeldFill): voi
   }
 };
 
-/** False, with nothing changed, where a number would not be exact: sums are judged by their magnitudes, so that what was rounded is never below 2^53. */
+/**
+ * False, with nothing changed, where a number would not be exact: sums are judged by their magnitudes, so that what was
+ * rounded is never below 2^53.
+ */
 const addExactly = (units: Units, side: Side, px: string, qty: string): boolean => {
   if (px !== lastPx.text) readInto(lastPx, px);
   if (qty !== lastQty.text) readInto(lastQty, qty);
@@ -208,7 +211,10 @@ const refineMoney = (units: LongUnits, to: number): void => {
   units.moneyPlaces = to;
 };
 
-/** Takes what a fill closes out of entry value and profit, not out of the quantity; returns how much that is, with the holding's sign. */
+/**
+ * Takes what a fill closes out of entry value and profit, not out of the quantity; returns how much that is, with the
+ * holding's sign.
+ */
 const reduce = (units: LongUnits, price: bigint, signed: bigint): bigint => {
   const { qty, entry } = units;
   const isAll = qty > 0n ? -signed >= qty : -signed <= qty;

@@ -1,9 +1,9 @@
 /**
  * Cancel batching: packs cancels into as few calls as possible at the moment they leave.
  *
- * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out; every element
- * of a response is read by itself, whatever the envelope says; an order whose call was rejected as a whole goes alone next time,
- * so that one bad element does not hold up the others.
+ * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out;
+ * every element of a response is read by itself, whatever the envelope says; an order whose call was rejected as a
+ * whole goes alone next time, so that one bad element does not hold up the others.
  * Not here: what follows from a result (cancellation.ts).
  */
 import type { Call, Gateway } from "../client/gateway.ts";
@@ -169,7 +169,10 @@ export class CancelBatcher {
     }
   }
 
-  /** The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves `orders`. */
+  /**
+   * The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves
+   * `orders`.
+   */
   #choose(orders: ReadonlySet<Order>, most: number, left: Set<Order> | undefined): readonly Order[] {
     let batch: Order[] | undefined;
     for (const order of orders) {

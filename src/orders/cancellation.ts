@@ -1,8 +1,8 @@
 /**
  * Cancellation of orders: which cancel is how urgent, and what follows from each result.
  *
- * Invariants: the result of a cancel is a hint and the record decides; a cancel without effect is repeated, after longer and longer
- * pauses, as long as the order is unwanted; an order that cannot be canceled costs no request.
+ * Invariants: the result of a cancel is a hint and the record decides; a cancel without effect is repeated, after
+ * longer and longer pauses, as long as the order is unwanted; an order that cannot be canceled costs no request.
  * Not here: packing of calls (cancel-batcher.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
@@ -73,8 +73,8 @@ export class Cancellation {
   }
 
   /**
-   * The order can be canceled now, if it is not wanted. While a cancel that was not denied may still show its effect, asking again
-   * is left to its timetable.
+   * The order can be canceled now, if it is not wanted. While a cancel that was not denied may still show its effect,
+   * asking again is left to its timetable.
    */
   resume(order: Order): Effects {
     return order.cancel.kind === "none" ? send(order) : noEffects;
@@ -95,7 +95,9 @@ export class Cancellation {
     return { kind: "schedule", at: this.#clock.now() + ms, due };
   }
 
-  /** The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel. */
+  /**
+   * The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel.
+   */
   #doubt(order: Order): Effects {
     const resume = this.#resumeIn(answerMs, order);
     return order.cancel.kind === "none" ? [resume] : [{ kind: "query", order, how: "look" }, resume];

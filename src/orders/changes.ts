@@ -1,9 +1,9 @@
 /**
  * Follow-up of a change of an order.
  *
- * Invariants: executions are booked, and the open rest is counted, before the change is journalled; a closed order has given its slot back
- * before it is published, so that a listener may use the slot; a wanted order whose order was completed or rejected is settled, and one whose
- * order was canceled by us or never existed is not.
+ * Invariants: executions are booked, and the open rest is counted, before the change is journalled; a closed order has
+ * given its slot back before it is published, so that a listener may use the slot; a wanted order whose order was
+ * completed or rejected is settled, and one whose order was canceled by us or never existed is not.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
 import { type Effect, type Effects, evaluate } from "./effects.ts";
@@ -28,7 +28,10 @@ export const followChange = (state: ManagerState, order: Order, at: number): Eff
   return [tell, evaluate(own), { kind: "ended", order }];
 };
 
-/** Decisions once an order is closed and its slot was evaluated: of wanted orders that found no room, of exits, and of protections. */
+/**
+ * Decisions once an order is closed and its slot was evaluated: of wanted orders that found no room, of exits, and of
+ * protections.
+ */
 export const afterEnd: readonly ((state: ManagerState, order: Order) => Effects)[] = [
   (state) => state.refusals.retryCrowded(state.risk.retries),
   (state, order) => state.exits.release(order),
@@ -38,7 +41,8 @@ export const afterEnd: readonly ((state: ManagerState, order: Order) => Effects)
 /** The order was ended by us, or was never there: its wanted order is as new as before. */
 const isLeftToUs = (order: Order): boolean => {
   const ending = endingOf(order);
-  // An order that the service had accepted existed: it may have been executed, and is not placed again for having been lost.
+  // An order that the service had accepted existed: it may have been executed, and is not placed again for having been
+  // lost.
   return ending === "neverExisted" || ((ending === "canceled" || ending === "lost") && isCutByUs(order));
 };
 

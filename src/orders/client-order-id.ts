@@ -1,10 +1,12 @@
 /**
- * Client order ids that say whose order it is (engine instance, slot, generation, checksum), and the generation of the next one.
+ * Client order ids that say whose order it is (engine instance, slot, generation, checksum), and the generation of the
+ * next one.
  *
- * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists can be
- * read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading `s`. Generations only rise
- * within a run; a run whose journal is gone goes on after all that the service shows of previous runs and after what these may have
- * sent besides, and so does not repeat the id of an order that is still on its way.
+ * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists
+ * can be read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading
+ * `s`. Generations only rise within a run; a run whose journal is gone goes on after all that the service shows of
+ * previous runs and after what these may have sent besides, and so does not repeat the id of an order that is still on
+ * its way.
  */
 
 interface OwnId {
@@ -72,11 +74,13 @@ export const isLater = (a: number, b: number): boolean => {
 /** The generation with which a run that begins at this calendar time starts, unless it was shown later ones. */
 export const firstGeneration = (wallMs: number): number => Math.floor(wallMs / generationMs) % generations;
 
-/** Generations count half seconds of the calendar at least: quota allows no run to place faster for longer than a burst. */
+/**
+ * Generations count half seconds of the calendar at least: quota allows no run to place faster for longer than a burst.
+ */
 const generationMs = 500;
 /**
- * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way, some too
- * young for its lists. No key lets more leave while an answer is waited for.
+ * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way,
+ * some too young for its lists. No key lets more leave while an answer is waited for.
  */
 const unseenMax = 100;
 /** Runs that begin within so many seconds of each other, and were shown the same, go on at different places. */
@@ -105,8 +109,8 @@ export class IdGeneration {
   }
 
   /**
-   * A generation was seen in use. If it is a previous run's, ours go on after those which that run may have used unseen, and apart from
-   * those of a run between the two that went on after the same one.
+   * A generation was seen in use. If it is a previous run's, ours go on after those which that run may have used
+   * unseen, and apart from those of a run between the two that went on after the same one.
    */
   seen(used: number): void {
     if (!this.isGiven(used) && (this.latest === undefined || isLater(used, this.latest))) this.latest = used;

@@ -1,12 +1,13 @@
 /**
- * Closing from outside, of strategies that are halted: market orders that close what one strategy holds of an instrument, and what becomes
- * of all holdings of an instrument when the account's position is closed.
+ * Closing from outside, of strategies that are halted: market orders that close what one strategy holds of an
+ * instrument, and what becomes of all holdings of an instrument when the account's position is closed.
  *
- * Invariants: one order at a time for each strategy and instrument; never more is asked for than the strategy holds by its own fills;
- * what resting orders, rejections and unknown outcomes mean for such an order is what they mean for every exit. What closed the account's
- * position is booked to those who hold it, each its share, at the price and for the fee that the service's records tell, also when they
- * tell it late.
- * Not here: the size that is sent (exit-size.ts), follow-up of a rejected or cut one (exits.ts), how long it is tried (engine/close-holdings.ts).
+ * Invariants: one order at a time for each strategy and instrument; never more is asked for than the strategy holds by
+ * its own fills; what resting orders, rejections and unknown outcomes mean for such an order is what they mean for
+ * every exit. What closed the account's position is booked to those who hold it, each its share, at the price and for
+ * the fee that the service's records tell, also when they tell it late.
+ * Not here: the size that is sent (exit-size.ts), follow-up of a rejected or cut one (exits.ts), how long it is tried
+ * (engine/close-holdings.ts).
  */
 import type { InstrumentRecord, OrderRecord } from "../contract/schemas.ts";
 import { abs, add, compare, div, equal, isPositive, isZero, mul, neg, sub, sum } from "../decimal.ts";
@@ -26,7 +27,10 @@ interface AccountClose {
   readonly orders: readonly OrderRecord[];
   /** Base currency that the account still holds; "0" where the position is gone. */
   readonly left: string;
-  /** What strategies hold beyond these orders counts as closed at it, once the position is gone; where none is known it goes on being counted. */
+  /**
+   * What strategies hold beyond these orders counts as closed at it, once the position is gone; where none is known it
+   * goes on being counted.
+   */
   readonly px: string | undefined;
 }
 
@@ -76,8 +80,8 @@ export class ClosingSlots {
   }
 
   /**
-   * The record of an order that closed a position has come late. What stood in for it is taken back and booked anew, at its price and for
-   * its fee; returns these parts, and what still stands in.
+   * The record of an order that closed a position has come late. What stood in for it is taken back and booked anew, at
+   * its price and for its fee; returns these parts, and what still stands in.
    */
   correct(
     order: OrderRecord,
@@ -162,7 +166,10 @@ export class ClosingSlots {
     return part;
   }
 
-  /** Asks for what is held to be closed at the market, unless an order that does it is on its way or is followed by another one. */
+  /**
+   * Asks for what is held to be closed at the market, unless an order that does it is on its way or is followed by
+   * another one.
+   */
   ask(strategy: string, instId: string): void {
     const { slots, positions } = this.#state;
     const { qty } = positions.netOf(strategy, instId);
@@ -203,8 +210,8 @@ export class ClosingSlots {
 }
 
 /**
- * What an order that closed `filled` of `whole` did to those who hold it: each closes as large a part, at its price, and pays for the size of
- * its own. Strategies may hold against each other: then one buys what the other sells.
+ * What an order that closed `filled` of `whole` did to those who hold it: each closes as large a part, at its price,
+ * and pays for the size of its own. Strategies may hold against each other: then one buys what the other sells.
  */
 const sharesOf = (
   holders: ReturnType<Positions["holders"]>,
@@ -225,7 +232,9 @@ const sharesOf = (
   });
 };
 
-/** Parts of `total` by weights, cut at the 18th place; the last one takes what cutting left where nobody else has any. */
+/**
+ * Parts of `total` by weights, cut at the 18th place; the last one takes what cutting left where nobody else has any.
+ */
 const split = (total: string, weights: readonly string[], whole: string): readonly string[] => {
   const parts = weights.map((weight) => div(mul(total, weight), whole, places));
   const missing = equal(sum(weights), whole) ? sub(total, sum(parts)) : "0";

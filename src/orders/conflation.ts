@@ -1,13 +1,14 @@
 /**
- * Conflation of wanted orders: while a slot has a queued or in-flight action, only the latest wanted order is kept; it is compared
- * with the order when the slot opens.
+ * Conflation of wanted orders: while a slot has a queued or in-flight action, only the latest wanted order is kept; it
+ * is compared with the order when the slot opens.
  *
- * Nearly every wanted order of a strategy that quotes is replaced before quota comes back. As long as a placement is queued, an order
- * is in flight, or a cancel is queued or in flight, a new wanted order changes nothing that could be done now: it only replaces the
- * last one. What is sent is decided when quota is granted.
+ * Nearly every wanted order of a strategy that quotes is replaced before quota comes back. As long as a placement is
+ * queued, an order is in flight, or a cancel is queued or in flight, a new wanted order changes nothing that could be
+ * done now: it only replaces the last one. What is sent is decided when quota is granted.
  *
- * Invariants: whatever is decided about an order is decided by the latest wanted order: an order that was not compared with it is
- * compared before its cancel leaves and before it changes; nothing is converted, compared or published for one that was replaced.
+ * Invariants: whatever is decided about an order is decided by the latest wanted order: an order that was not compared
+ * with it is compared before its cancel leaves and before it changes; nothing is converted, compared or published for
+ * one that was replaced.
  * Not here: the next step of a slot (plan.ts, order-manager.ts).
  */
 
@@ -39,7 +40,9 @@ export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
   if (order !== undefined && order.unwanted !== undefined && isResting(order)) slot.isUncompared = true;
 };
 
-/** Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay. */
+/**
+ * Compares an order with the latest wanted order of its slot, if it was not yet: one that suits it after all may stay.
+ */
 export const compareWithLatest = (
   slot: Slot,
   wanted: WantedOrder | undefined,

@@ -1,8 +1,8 @@
 /**
  * Effects: what the order manager has decided and not done yet.
  *
- * A decision changes state and returns effects. Each is performed together with all that follows from it before the next one (perform.ts),
- * so that a listener that an effect calls finds a consistent state and may raise further events.
+ * A decision changes state and returns effects. Each is performed together with all that follows from it before the
+ * next one (perform.ts), so that a listener that an effect calls finds a consistent state and may raise further events.
  */
 import type { EventBody } from "../journal/events.ts";
 import type { Order } from "./order-state.ts";
@@ -20,7 +20,10 @@ export interface Refusal {
 }
 
 export type Effect =
-  /** The order has changed: it is counted, journalled, published and followed up (changes.ts). `at`: for callers that have read the clock. */
+  /**
+   * The order has changed: it is counted, journalled, published and followed up (changes.ts). `at`: for callers that
+   * have read the clock.
+   */
   | { readonly kind: "publish"; readonly order: Order; readonly at: number }
   | Told
   /** The next step of the slot is taken, by the state of then (slot-step.ts). */
@@ -73,7 +76,10 @@ export interface Told {
 
 export type Effects = readonly Effect[];
 
-/** Performs effects in turn, each with all that follows from it. For parts that are called from outside: by a timer, an answer or a grant. */
+/**
+ * Performs effects in turn, each with all that follows from it. For parts that are called from outside: by a timer, an
+ * answer or a grant.
+ */
 export type Run = (effects: Effects) => void;
 
 export const noEffects: Effects = [];

@@ -1,9 +1,9 @@
 /**
  * What bounds an exit: the holding of its strategy, that of the others, and what open orders may still execute.
  *
- * Invariants: an order counts with all that may still be executed from the instant it is sent until there is evidence of its end; an
- * order of which it is not known how it was sent counts both ways; what a strategy wants beside its exits on the same side, and does
- * not call an exit, is no exit: it may open a position of its own.
+ * Invariants: an order counts with all that may still be executed from the instant it is sent until there is evidence
+ * of its end; an order of which it is not known how it was sent counts both ways; what a strategy wants beside its
+ * exits on the same side, and does not call an exit, is no exit: it may open a position of its own.
  * Not here: what follows from it (exit-size.ts, exits.ts), the sums (risk/exposure.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -35,7 +35,9 @@ export class ExitLimits {
   readonly #cover: Pick<SpotCover, "of">;
   readonly #flagOnly: (instId: string) => string | undefined;
 
-  /** `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known. */
+  /**
+   * `ownerOf` names the strategy of an order, also where no slot has taken it over yet; empty where that is not known.
+   */
   constructor(
     slots: Pick<Slots, "orders" | "of">,
     exposure: Pick<Exposure, "holding" | "strategies">,
@@ -84,13 +86,19 @@ export class ExitLimits {
     return { held, promised, covered, hasFlag, isAlone, isOthers, isKnown, coins, flagOnly };
   }
 
-  /** Whether the service's flag keeps all exits of the strategy together within what it holds: a second one cannot open a position. */
+  /**
+   * Whether the service's flag keeps all exits of the strategy together within what it holds: a second one cannot open
+   * a position.
+   */
   isBounded(strategy: string, instId: string, side: Side): boolean {
     const { isAlone, isOthers } = this.of(strategy, instId, side);
     return isAlone && !isOthers;
   }
 
-  /** Of the account's net position by all fills of ours, as much as an order of this side reduces; negative where it is the other direction. */
+  /**
+   * Of the account's net position by all fills of ours, as much as an order of this side reduces; negative where it is
+   * the other direction.
+   */
   net(instId: string, side: Side): string {
     return against(side, this.#exposure.holding(instId).position);
   }
@@ -141,7 +149,10 @@ export class ExitLimits {
     return compare(left, "0") < 0;
   }
 
-  /** Whether an order of the product and side that may only reduce is on its way out and still counts at the service; of all where no strategy is named. */
+  /**
+   * Whether an order of the product and side that may only reduce is on its way out and still counts at the service; of
+   * all where no strategy is named.
+   */
   isLeaving(instId: string, side: Side, strategy?: string): boolean {
     return this.#slots.orders().some((order) => {
       if (strategy !== undefined && order.strategy !== strategy) return false;
@@ -181,10 +192,12 @@ export class ExitLimits {
 }
 
 /**
- * Resting exits that have become larger than the position they reduce: found when something was executed, and taken back.
+ * Resting exits that have become larger than the position they reduce: found when something was executed, and taken
+ * back.
  *
- * The service cuts a reduce-only order to the account's position. Where other strategies hold the product too, or an exit goes without
- * the flag, that is not what its own strategy holds: another order of the strategy may have reduced the position meanwhile.
+ * The service cuts a reduce-only order to the account's position. Where other strategies hold the product too, or an
+ * exit goes without the flag, that is not what its own strategy holds: another order of the strategy may have reduced
+ * the position meanwhile.
  */
 export class ExitTrims {
   readonly #clock: Clock;
@@ -210,7 +223,9 @@ export class ExitTrims {
     return isNews ? this.look(order.spec.instId) : noEffects;
   }
 
-  /** What is held of a product has changed: exits that have become too large are evaluated at the end of this instant. */
+  /**
+   * What is held of a product has changed: exits that have become too large are evaluated at the end of this instant.
+   */
   look(instId: string): Effects {
     if (this.#open.size === 0) return noEffects;
     const effects: Effect[] = [];

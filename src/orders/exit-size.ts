@@ -1,9 +1,12 @@
 /**
- * Size of an exit: how much it may reduce of what its strategy holds, and whether it carries the service's reduce-only flag. Pure.
+ * Size of an exit: how much it may reduce of what its strategy holds, and whether it carries the service's reduce-only
+ * flag. Pure.
  *
- * Invariants: where the strategy is known to hold anything, no more is sent than it holds by its own fills; where the service's flag
- * does not keep the order within that, its other exits are subtracted first; an exit that the account's net position does not cover
- * goes without the flag, unless it must carry it: then it is cut to what the account's position covers, or waits; and what it is given to spend at the market cannot buy or sell more while the price moves by up to 2 %.
+ * Invariants: where the strategy is known to hold anything, no more is sent than it holds by its own fills; where the
+ * service's flag does not keep the order within that, its other exits are subtracted first; an exit that the account's
+ * net position does not cover goes without the flag, unless it must carry it: then it is cut to what the account's
+ * position covers, or waits; and what it is given to spend at the market cannot buy or sell more while the price moves
+ * by up to 2 %.
  * Not here: where the figures come from (exit-limits.ts), how long an exit waits (exits.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -14,7 +17,10 @@ import { type OrderSpec, type Specified, unquoted } from "./wanted-order.ts";
 
 /** What bounds the exits of one strategy, instrument and side. Base currency, decimal text. */
 export interface ExitLimit {
-  /** Of the strategy's position, as much as an order of this side reduces; "0" where it holds nothing or the other direction. */
+  /**
+   * Of the strategy's position, as much as an order of this side reduces; "0" where it holds nothing or the other
+   * direction.
+   */
   readonly held: string;
   /** What the strategy's other open orders of this side may still execute of that. */
   readonly promised: string;
@@ -22,11 +28,16 @@ export interface ExitLimit {
   readonly covered: string;
   /** The service knows reduce-only orders of this product: of contracts, not of spot. */
   readonly hasFlag: boolean;
-  /** No other strategy holds the product or has orders in it: the flag keeps an order within what this strategy holds. */
+  /**
+   * No other strategy holds the product or has orders in it: the flag keeps an order within what this strategy holds.
+   */
   readonly isAlone: boolean;
   /** Other strategies hold what an order of this side reduces, or may by now. */
   readonly isOthers: boolean;
-  /** The strategy has traded the product: where it holds nothing, that is known. Otherwise a position may be older than the journal. */
+  /**
+   * The strategy has traded the product: where it holds nothing, that is known. Otherwise a position may be older than
+   * the journal.
+   */
   readonly isKnown: boolean;
   /** Coins of the account, of a spot product, where an exit was rejected for want of them. */
   readonly coins?: Cover | undefined;

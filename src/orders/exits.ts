@@ -1,15 +1,17 @@
 /**
- * Follow-up of orders that ended before their wanted quantity was executed: rests of market orders, and exits that did not take.
+ * Follow-up of orders that ended before their wanted quantity was executed: rests of market orders, and exits that did
+ * not take.
  *
- * A service counts what resting reduce-only orders may still reduce, so that a stop sent while the take-profit of the same side is
- * still being canceled is rejected, or cut to what the other leaves. A reduce-only order therefore waits for cancels of its own side,
- * and one that was rejected, cut or canceled by the service is placed again, later each time, until the strategy holds nothing more
- * to reduce or wants something else. Meanwhile `position.unprotected` says so, once, and `position.protected` when it is over. One that
- * rested and was canceled by the watchdog is placed again when the watchdog has finished; one that another client canceled is not.
+ * A service counts what resting reduce-only orders may still reduce, so that a stop sent while the take-profit of the
+ * same side is still being canceled is rejected, or cut to what the other leaves. A reduce-only order therefore waits
+ * for cancels of its own side, and one that was rejected, cut or canceled by the service is placed again, later each
+ * time, until the strategy holds nothing more to reduce or wants something else. Meanwhile `position.unprotected` says
+ * so, once, and `position.protected` when it is over. One that rested and was canceled by the watchdog is placed again
+ * when the watchdog has finished; one that another client canceled is not.
  *
- * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is not waited
- * for; one slot still holds one order at a time; an exit that the service forgot is placed again only where the account's position
- * shows that it was not executed.
+ * Invariants: a wait ends by itself after `waitMsMax`, whatever becomes of the cancel; an order of unknown outcome is
+ * not waited for; one slot still holds one order at a time; an exit that the service forgot is placed again only where
+ * the account's position shows that it was not executed.
  * Not here: how much is left (remainder.ts), sending (placement.ts), what a position shows (forgotten-exits.ts), who
  * canceled an order (watchdog-cancels.ts).
  */
@@ -50,7 +52,10 @@ const waitMsMax = 5_000;
 const firstRetryMs = 250;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
-/** A stop that was triggered is due now, and most reasons for a rejection pass soon: it is tried so often for some minutes. */
+/**
+ * A stop that was triggered is due now, and most reasons for a rejection pass soon: it is tried so often for some
+ * minutes.
+ */
 const dueRetryMsMax = 4_000;
 const dueRetries = 60;
 const lastingRetryMsMax = 15_000;
@@ -94,7 +99,10 @@ export class Exits {
     this.#rules = { profile: contract.profile, instruments };
   }
 
-  /** An order has changed. Decides whether its slot places another one where it is closed: call it before the slot is freed. `slot`: its own. */
+  /**
+   * An order has changed. Decides whether its slot places another one where it is closed: call it before the slot is
+   * freed. `slot`: its own.
+   */
   take(order: Order, executed: Execution, slot: Slot | undefined): Effects {
     const grown = this.grew(order.strategy, order.spec.instId);
     if (slot === undefined) return grown;
@@ -191,7 +199,8 @@ export class Exits {
     }
     const waiting = this.#waits.of("rest");
     if (waiting.length === 0) return effects;
-    // One that changed nothing at the service makes no room for others: two of them would hasten each other without end.
+    // One that changed nothing at the service makes no room for others: two of them would hasten each other without
+    // end.
     const hasChanged = !isVain(order, filledOf(order, this.#rules));
     for (const slot of waiting) {
       const { rest } = slot;
@@ -314,7 +323,10 @@ export class Exits {
     return [{ kind: "ask", ask: () => forgotten.watch(order.spec, () => slot.rest === rest, onHeld) }];
   }
 
-  /** Places a resting exit that was canceled from outside again, once the watchdog has finished, unless others canceled it. */
+  /**
+   * Places a resting exit that was canceled from outside again, once the watchdog has finished, unless others canceled
+   * it.
+   */
   #placeAfterWatchdog(slot: Slot, order: Order, qty: string, cause: "watchdog" | "not known"): Effects {
     const isAwaited = this.watchdog.state !== "finished";
     const at = this.#clock.now() + (isAwaited ? watchdogMsMax : firstRetryMs);
@@ -345,7 +357,10 @@ export class Exits {
       : lackOf(this.#limits.of(strategy, instId, side), instrument);
   }
 
-  /** Another process may send the same exit: where the flag does not keep the two within what the strategy holds, that one goes first. */
+  /**
+   * Another process may send the same exit: where the flag does not keep the two within what the strategy holds, that
+   * one goes first.
+   */
   #yield(slot: Slot, wanted: WantedOrder): Hold {
     const ms = this.#yieldMs();
     if (ms !== 0 && !this.#limits.isBounded(slot.strategy, wanted.instId, wanted.side))
@@ -367,7 +382,10 @@ export class Exits {
     return { isHeld: true, effects: lacksRoom ? [this.#wake(slot, at)] : this.refused(slot, wanted, reason) };
   }
 
-  /** What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there is. */
+  /**
+   * What is held or under way of a product has changed: exits that wait for something to reduce leave as soon as there
+   * is.
+   */
   grew(strategy: string, instId: string): Effects {
     const waiting = this.#waits.of("rest");
     if (waiting.length === 0) return noEffects;

@@ -1,9 +1,10 @@
 /**
  * External orders: orders of the account that this instance did not place, as events.
  *
- * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended before the
- * engine traded is only counted, once for all of them; one that came and went while it traded is reported with its end. The order that
- * a close call of ours makes is not of them: what it executes is told as fills and as the position's end.
+ * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended
+ * before the engine traded is only counted, once for all of them; one that came and went while it traded is reported
+ * with its end. The order that a close call of ours makes is not of them: what it executes is told as fills and as the
+ * position's end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
 

@@ -1,12 +1,13 @@
 /**
- * Exits at the market that the service accepted and does not know any more: whether they were executed is read from the account.
+ * Exits at the market that the service accepted and does not know any more: whether they were executed is read from the
+ * account.
  *
- * A service may forget orders that ended without trading. An exit that was canceled while pushes were lost then leaves no record, and
- * only the account's position shows whether it closed anything.
+ * A service may forget orders that ended without trading. An exit that was canceled while pushes were lost then leaves
+ * no record, and only the account's position shows whether it closed anything.
  *
- * Invariants: a position counts when it was asked for after the exit was proved absent, every record of the answer can be read, and no
- * own order of the instrument is in doubt; it has to cover what all strategies hold together; the pause between two reads doubles up to
- * a minute, and no read is sent once the exit does not wait any more.
+ * Invariants: a position counts when it was asked for after the exit was proved absent, every record of the answer can
+ * be read, and no own order of the instrument is in doubt; it has to cover what all strategies hold together; the pause
+ * between two reads doubles up to a minute, and no read is sent once the exit does not wait any more.
  * Not here: the proof of absence (order-resolver.ts), when the exit is placed again (exits.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
@@ -49,7 +50,10 @@ export class ForgottenExits {
     this.#limits = limits;
   }
 
-  /** Runs the effects of `onHeld` once a reading shows that the exit executed nothing. Reads as long as `waits` returns true. */
+  /**
+   * Runs the effects of `onHeld` once a reading shows that the exit executed nothing. Reads as long as `waits` returns
+   * true.
+   */
   watch(exit: Exit, waits: () => boolean, onHeld: () => Effects, reads = 0): void {
     const { clock, gateway } = this.#options;
     const options = { ...(reads < urgentReadsMax ? urgentCall : call), needed: waits };

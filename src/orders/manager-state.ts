@@ -2,7 +2,8 @@
  * State of the order manager: its parts, and the questions that decisions ask of several of them.
  *
  * Invariants: nothing here sends or journals; a decision that needs that returns effects.
- * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing (perform.ts).
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing
+ * (perform.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import { equal } from "../decimal.ts";
@@ -103,7 +104,9 @@ export class ManagerState {
     return slot?.order === order ? slot : undefined;
   }
 
-  /** Counts what an order may still execute, and decides what follows where it is closed. `own`: its slot (`slotOf`). */
+  /**
+   * Counts what an order may still execute, and decides what follows where it is closed. `own`: its slot (`slotOf`).
+   */
   count(order: Order, executed: Execution, own: Slot | undefined): Effects {
     this.risk.take(order, executed);
     const exits = this.exits.take(order, executed, own);
@@ -131,7 +134,10 @@ export class ManagerState {
     return [...counted, { kind: "countOpen" }];
   }
 
-  /** Compares an order with the latest wanted order of its slot, where that has changed since: one that suits it after all may stay. */
+  /**
+   * Compares an order with the latest wanted order of its slot, where that has changed since: one that suits it after
+   * all may stay.
+   */
   compare(order: Order): void {
     const slot = this.slotOf(order);
     if (slot === undefined || !slot.isUncompared) return;
@@ -229,7 +235,9 @@ export class ManagerState {
     if (strategy !== "") this.slots.unclaimed.own(clOrdId);
   }
 
-  /** An unknown strategy's position of the instrument has changed: what an exit without the flag would do is not known. */
+  /**
+   * An unknown strategy's position of the instrument has changed: what an exit without the flag would do is not known.
+   */
   #unclaimedIn(instId: string): string | undefined {
     if (instTypeOf(instId) === "SPOT" || !this.slots.unclaimed.has(instId)) return undefined;
     return "orders of a previous run are in no strategy's position";

@@ -1,8 +1,8 @@
 /**
  * Orders by hand, beside the declared ones: place one and watch its life, cancel some and watch the results.
  *
- * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it, later it
- * only stops watching; a refusal is a last value, not an error.
+ * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it,
+ * later it only stops watching; a refusal is a last value, not an error.
  */
 import { defer, map, Observable, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -46,12 +46,16 @@ export interface CancelResult {
 
 /** What a strategy can do with orders besides declaring the ones it wants. */
 export interface Orders {
-  /** Places one order. Emits its life and completes when it is over; a refusal, of a misspelt field too, is the last value. */
+  /**
+   * Places one order. Emits its life and completes when it is over; a refusal, of a misspelt field too, is the last
+   * value.
+   */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
   /**
-   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes at once. An order
-   * that is under way is canceled as soon as it rests; a wanted order that still waits for quota is no order yet. A take-profit that
-   * rests for a protected position stays: it goes with the position or with its `protect`.
+   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes
+   * at once. An order that is under way is canceled as soon as it rests; a wanted order that still waits for quota is
+   * no order yet. A take-profit that rests for a protected position stays: it goes with the position or with its
+   * `protect`.
    */
   cancel(where?: OrderFilter): Observable<CancelResult>;
   /** The strategy's own orders that are not over, now and after every change. */
@@ -77,7 +81,10 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
 
 const filterFields = ["instId", "side", "slot", "tag", "olderThanMs"] as const;
 
-/** A misspelt condition would be no condition: it would cancel everything. `more` are conditions besides those of a strategy. */
+/**
+ * A misspelt condition would be no condition: it would cancel everything. `more` are conditions besides those of a
+ * strategy.
+ */
 export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: readonly string[] = []): void => {
   const fields = [...filterFields, ...more];
   for (const field of Object.keys(where)) {
@@ -96,8 +103,8 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
 };
 
 /**
- * Whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer was lost, is canceled as
- * soon as it is known to rest.
+ * Whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer was lost,
+ * is canceled as soon as it is known to rest.
  */
 export const isChosen = (orderManager: OrderManager, order: Order, where: OrderFilter, now: number): boolean =>
   !isClosed(order) &&

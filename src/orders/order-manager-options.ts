@@ -18,7 +18,9 @@ import type { OrderStore } from "./state/order-store.ts";
 
 export interface OrderManagerOptions {
   readonly clock: Clock;
-  /** The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told. */
+  /**
+   * The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told.
+   */
   readonly serviceNow?: () => number | undefined;
   readonly contract: Contract;
   readonly gateway: Gateway;
@@ -45,7 +47,10 @@ export interface OrderManagerOptions {
   readonly priceSilenceMs?: number | undefined;
   /** Why exits may leave only with the service's reduce-only flag, in words; undefined where they may leave without. */
   readonly flagOnly?: (() => string | undefined) | undefined;
-  /** Milliseconds for which an exit lets another process that may lead go first, where the flag would not keep the two apart. */
+  /**
+   * Milliseconds for which an exit lets another process that may lead go first, where the flag would not keep the two
+   * apart.
+   */
   readonly yieldMs?: (() => number) | undefined;
   /** An order that the journal may lack was found at the service: for the next run. */
   readonly onFound?: (order: Order) => void;

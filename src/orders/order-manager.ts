@@ -1,9 +1,10 @@
 /**
  * Order manager: keeps the service in agreement with the wanted orders of all strategies.
  *
- * Invariants: one order per slot; a wanted order that is replaced while it waits is never sent; an order of unknown outcome keeps its
- * slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
- * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing (perform.ts).
+ * Invariants: one order per slot; a wanted order that is replaced while it waits is never sent; an order of unknown
+ * outcome keeps its slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing
+ * (perform.ts).
  */
 import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
@@ -93,7 +94,10 @@ export class OrderManager {
     };
   }
 
-  /** Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed anew. */
+  /**
+   * Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed
+   * anew.
+   */
   #changes(): Amendments | undefined {
     if (amendmentCode === undefined || !this.#state.options.contract.profile.capabilities.amend) return undefined;
     this.#amendments ??= new amendmentCode.Amendments(this.#state, (effects) => this.#run(effects));
@@ -124,13 +128,19 @@ export class OrderManager {
     if (protections.length > 0 || !this.renew(strategy, wanted)) this.replace(strategy, wanted, protections);
   }
 
-  /** `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks for more. */
+  /**
+   * `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks
+   * for more.
+   */
   renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
     const { protections, slots } = this.#state;
     return (protections.isIdle || !protections.has(strategy)) && slots.renew(strategy, wanted);
   }
 
-  /** `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they stay. */
+  /**
+   * `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they
+   * stay.
+   */
   replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
     const { slots, throttle, protections: held } = this.#state;
     const changed = slots.replace(strategy, wanted);
@@ -140,7 +150,10 @@ export class OrderManager {
     if (slots.unclaimed.hasClaimed) this.#run(this.#reconciliation.settleIn());
   }
 
-  /** Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is halted. */
+  /**
+   * Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is
+   * halted.
+   */
   wantOne(strategy: string, name: string, wanted: WantedOrder | undefined): string | undefined {
     // An answer is waited for now; an order of the moment must not go off when a halt ends.
     const halted = wanted === undefined ? undefined : this.#state.modes.haltOf(strategy, wanted);
@@ -250,12 +263,18 @@ export class OrderManager {
     this.#apply(mode, reason, strategy);
   }
 
-  /** A previous run sent this order for `strategy`, and nothing is known of it: it counts as open until there is evidence. */
+  /**
+   * A previous run sent this order for `strategy`, and nothing is known of it: it counts as open until there is
+   * evidence.
+   */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
     this.#run(this.#reconciliation.recall(clOrdId, spec, sentAt, strategy));
   }
 
-  /** What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those are recalled. */
+  /**
+   * What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those
+   * are recalled.
+   */
   restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
     this.#state.protections.restore(records, open);
   }
@@ -266,7 +285,8 @@ export class OrderManager {
   }
 
   /**
-   * Books what own orders executed that the journal does not have: `records` of the service's history, newest first, back to its `end`.
+   * Books what own orders executed that the journal does not have: `records` of the service's history, newest first,
+   * back to its `end`.
    */
   readBack(records: readonly OrderRecord[], end: JournalEnd | undefined): void {
     this.#run(this.#unrecorded.begin(records, end));
@@ -296,8 +316,8 @@ export class OrderManager {
   }
 
   /**
-   * What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. Nothing is closed from
-   * here on until `rearm`.
+   * What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. Nothing
+   * is closed from here on until `rearm`.
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#state.protections.beginRecovery();
@@ -331,7 +351,10 @@ export class OrderManager {
     return this.#state.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
   }
 
-  /** Specification of the order that a close call with this client order id makes; undefined if the order is not ours or is over. */
+  /**
+   * Specification of the order that a close call with this client order id makes; undefined if the order is not ours or
+   * is over.
+   */
   closeOf(clOrdId: string): OrderSpec | undefined {
     return this.#state.slots.byClientId(clOrdId)?.spec;
   }
@@ -342,7 +365,10 @@ export class OrderManager {
     return tradedBy(record, { profile: contract.profile, instruments });
   }
 
-  /** A watchdog cancels orders of this engine when it is silent. Call `reconsider` when what `standing` returns has changed. */
+  /**
+   * A watchdog cancels orders of this engine when it is silent. Call `reconsider` when what `standing` returns has
+   * changed.
+   */
   watchedBy(standing: () => WatchdogStanding): void {
     this.#state.exits.watchdog.watchedBy(standing);
   }
@@ -359,7 +385,10 @@ export class OrderManager {
     this.#run(this.#state.postOnly.quoted(instId));
   }
 
-  /** The request of an order decided a while ago is about to leave: why it may not any more, in words, else it is taken to be sent now. */
+  /**
+   * The request of an order decided a while ago is about to leave: why it may not any more, in words, else it is taken
+   * to be sent now.
+   */
   leaves(clOrdId: string): string | undefined {
     const order = this.#state.slots.byClientId(clOrdId);
     const barred = this.#barred(order);
@@ -408,7 +437,10 @@ const strategyModeEvent = (strategy: string, mode: Restriction, reason: string):
 
 const fullIn = (mode: Restriction): { readonly full?: true } => (mode === "stopped" ? { full: true } : {});
 
-/** Older journals tell what was paid and not how much of it was profit: all of it is the entry, or profit where nothing is held. */
+/**
+ * Older journals tell what was paid and not how much of it was profit: all of it is the entry, or profit where nothing
+ * is held.
+ */
 const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {
   if (booked !== undefined) return booked;
   const isFlat = isZero(position);

@@ -1,13 +1,14 @@
 /**
  * Order resolver: finds out what became of orders whose placement or record is in doubt.
  *
- * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an order, and
- * several of them, apart in time and backed by two full sweeps, are needed to call it absent, or five sweeps where a service tells of one
- * order at a time nothing; they count half a minute after the placement was sent, or, where the service had accepted the order, ten
- * seconds after the search began; errors count for nothing; what
- * waits to be asked is not asked once there is evidence; the first questions about an urgent order, and those that may prove it absent,
- * go with exits, out of their reserve and before the end of a long pause; a sweep serves all orders in doubt and only so many questions by
- * id are under way at once, so that many orders in doubt leave the others their quota; what goes on for long is told, with the reason.
+ * Invariants: a placement is never repeated to find out; only a complete, successful, negative answer counts against an
+ * order, and several of them, apart in time and backed by two full sweeps, are needed to call it absent, or five sweeps
+ * where a service tells of one order at a time nothing; they count half a minute after the placement was sent, or,
+ * where the service had accepted the order, ten seconds after the search began; errors count for nothing; what waits to
+ * be asked is not asked once there is evidence; the first questions about an urgent order, and those that may prove it
+ * absent, go with exits, out of their reserve and before the end of a long pause; a sweep serves all orders in doubt
+ * and only so many questions by id are under way at once, so that many orders in doubt leave the others their quota;
+ * what goes on for long is told, with the reason.
  */
 import { finalize, map, type Observable } from "rxjs";
 import type { Gateway } from "../client/gateway.ts";
@@ -49,19 +50,31 @@ type Answer =
 
 const call = { class: "resolve", owner: "engine" } as const;
 const urgentCall = { class: "close", owner: "engine" } as const;
-/** Questions about one urgent order that may use the reserve for exits: 15 of its weight, less than one cancel and a placement. */
+/**
+ * Questions about one urgent order that may use the reserve for exits: 15 of its weight, less than one cancel and a
+ * placement.
+ */
 const urgentLooksMax = 3;
-/** Questions whose negative answer counts, and sweeps: one more of each than a proof takes. Until the proof no stop is placed again. */
+/**
+ * Questions whose negative answer counts, and sweeps: one more of each than a proof takes. Until the proof no stop is
+ * placed again.
+ */
 const urgentProofsMax = 4;
 const urgentSweepsMax = 3;
-/** No negative answer counts before this long after the call was sent: it may still be on its way, unless the service has accepted it. */
+/**
+ * No negative answer counts before this long after the call was sent: it may still be on its way, unless the service
+ * has accepted it.
+ */
 const settleMs = 30_000;
 const everyMs = 5_000;
 /** Where no answer about one order tells of absence, the lists alone have to. */
 const byLists = { negatives: 0, sweeps: 5 } as const;
 /** Between the two sweeps, and before the first answer that counts: longer than a service's views lag each other. */
 const lagMs = 10_000;
-/** How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read so much further back. */
+/**
+ * How far the service's calendar may be from what is known of it, and from ours where nothing is: its history is read
+ * so much further back.
+ */
 const calendarMs = 120_000;
 const unknownCalendarMs = 900_000;
 const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
@@ -101,7 +114,10 @@ export class OrderResolver {
   readonly #profile: Profile;
   readonly #journal: Pick<EventLog, "append">;
   readonly #serviceNow: (() => number | undefined) | undefined;
-  /** An earlier process may have sent until just before; how long ago that was only a calendar knows, and calendars step. */
+  /**
+   * An earlier process may have sent until just before; how long ago that was only a calendar knows, and calendars
+   * step.
+   */
   readonly #bornAt: number;
   readonly #pursuits = new Set<Pursuit>();
   readonly #waiting: Pursuit[] = [];
@@ -121,7 +137,10 @@ export class OrderResolver {
     this.#needed = profile.answers.notFound === "untold" ? byLists : { negatives: 3, sweeps: 2 };
   }
 
-  /** One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot opens. */
+  /**
+   * One look by client id. It is not sent, and proves nothing, when it is not needed any more by the time its slot
+   * opens.
+   */
   look(
     { clOrdId, instId, isUrgent }: Pick<Doubtful, "clOrdId" | "instId" | "isUrgent">,
     needed: () => boolean,

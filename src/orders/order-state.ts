@@ -1,11 +1,11 @@
 /**
- * Order: what is known of one order of ours, what became of our cancel and change requests, and how each event moves them.
+ * State of one order of ours and of our requests to cancel and to change it, and how each event moves them.
  *
  * Three machines, one field each. Every move is made by `advance`, and nothing else writes an order.
  *
  *   state    submitted ──┬─ notExecuted ▶ notExecuted ── withdrawn ─────────▶ closed: withdrawn
  *                        ├─ rejected ───────────────────────────────────────▶ closed: rejected
- *                        ├─ doubted ────▶ unknown ──────┬─ provedAbsent ────▶ closed: neverExisted, or rejected after a refusal that alone proved nothing
+ *                        ├─ doubted ────▶ unknown ──────┬─ provedAbsent ────▶ closed: neverExisted | rejected
  *                        ├─ acknowledged ▶ acknowledged ─┤─ provedAbsent ───▶ closed: lost
  *                        └─ recorded ────────────────────┴▶ open ─┬─ recorded ─▶ closed: filled | canceled
  *                                                                 └─ provedAbsent ▶ closed: lost
@@ -27,9 +27,9 @@
  *                                             └─ barred ─▶ barred     ├─ refused ─▶ barred
  *                                                                     └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
  *
- * Invariants: only evidence closes an order: a record, a code known to mean no, or a proof of absence; a closed order stays closed; a
- * record outranks an answer; that a cancel of ours may have been executed is never unlearned.
- * Not here: when an event is raised (order-manager.ts), the next step of a slot (plan.ts), what listeners see (order-update.ts).
+ * Invariants: only evidence closes an order: a record, a code known to mean no, or a proof of absence; a closed order
+ * stays closed; a record outranks an answer; that a cancel of ours may have been executed is never unlearned.
+ * Not here: when an event is raised (order-manager.ts), the next step (plan.ts), what listeners see (order-update.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
@@ -145,8 +145,8 @@ export class Order {
   readonly cancel: CancelRequest = noCancel;
   readonly change: ChangeRequest = noChange;
   /**
-   * The wanted order it serves, which may have changed without need to replace the order; undefined for an order of a previous run until
-   * it suits a wanted order.
+   * The wanted order it serves, which may have changed without need to replace the order; undefined for an order of a
+   * previous run until it suits a wanted order.
    */
   readonly serves: WantedOrder | undefined;
   /** Number of times its size or price became known better. */
@@ -232,7 +232,9 @@ const endPhases = {
 
 type Writable = { -readonly [K in keyof Order]: Order[K] };
 
-/** Moves the order. Returns true where others can see a difference: in its phase, its record, its terms or the reason. */
+/**
+ * Moves the order. Returns true where others can see a difference: in its phase, its record, its terms or the reason.
+ */
 export const advance = (order: Order, event: OrderEvent): boolean => {
   const { state } = order;
   if (event.type === "left") (order as Writable).sentAt = event.at;
@@ -476,8 +478,8 @@ export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number):
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
 /**
- * An order of ours that was found at the service. `serviceNow` is the service's calendar, by which its record is stamped; ours is used
- * where that is not known.
+ * An order of ours that was found at the service. `serviceNow` is the service's calendar, by which its record is
+ * stamped; ours is used where that is not known.
  */
 export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): Order => {
   const { instId, px, sz, createdAt } = record;

@@ -11,7 +11,10 @@ import type { OrderSpec } from "./wanted-order.ts";
 /** Phases of orders that are over. */
 export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
 
-/** One order of a strategy at one moment, frozen and made once for all who listen: its phase, and what was executed so far. */
+/**
+ * One order of a strategy at one moment, frozen and made once for all who listen: its phase, and what was executed so
+ * far.
+ */
 export interface OrderUpdate {
   /** Name of the strategy in the config. */
   readonly strategy: string;
@@ -25,9 +28,15 @@ export interface OrderUpdate {
   readonly phase: OrderPhase | "refused";
   /** What was sent, in the service's words; undefined when nothing was. */
   readonly spec: OrderSpec | undefined;
-  /** It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before (`filledQty`). */
+  /**
+   * It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before
+   * (`filledQty`).
+   */
   readonly isFinal: boolean;
-  /** Wanted quantity in base currency, whatever the service's sizes count; empty where it is not known and where nothing was sent. */
+  /**
+   * Wanted quantity in base currency, whatever the service's sizes count; empty where it is not known and where nothing
+   * was sent.
+   */
   readonly qty: string;
   /** Executed so far, in base currency whatever the service's sizes count; "0" while nothing was. */
   readonly filledQty: string;

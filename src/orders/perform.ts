@@ -1,8 +1,8 @@
 /**
  * Effects carried out: the one place of the order manager that calls gateway, clock, journal and listeners.
  *
- * Invariants: an effect is performed together with all that follows from it before the next one; a change is journalled before it is
- * published, and its fill between the two.
+ * Invariants: an effect is performed together with all that follows from it before the next one; a change is journalled
+ * before it is published, and its fill between the two.
  * Not here: what is decided (slot-step.ts, changes.ts, and the parts of the room).
  */
 import type { EventDraft } from "../journal/events.ts";

@@ -1,9 +1,10 @@
 /**
  * Placement of orders: queued without content, decided when quota is granted, read when answered.
  *
- * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent once whatever
- * becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no request; one ruling a
- * decision: a placement that leaves at once is not ruled on again unless an order has changed meanwhile.
+ * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent
+ * once whatever becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no
+ * request; one ruling a decision: a placement that leaves at once is not ruled on again unless an order has changed
+ * meanwhile.
  * Not here: whether there should be one (plan.ts), what may be sent (risk/pre-trade-checks.ts).
  */
 import type { Call, Gateway } from "../client/gateway.ts";
@@ -84,8 +85,8 @@ class Placement implements Call<"placeOrder">, QueuedPlacement {
 type Decision = Pick<Placement, "slot" | "wanted" | "approval" | "changes">;
 
 /**
- * A close call in place of a market order that the service rejected, as a take-profit that cannot be canceled promises what it would
- * reduce. The order that the service makes of it carries the slot's client order id.
+ * A close call in place of a market order that the service rejected, as a take-profit that cannot be canceled promises
+ * what it would reduce. The order that the service makes of it carries the slot's client order id.
  */
 class PositionClose implements Call<"closePosition">, QueuedPlacement {
   readonly endpoint = "closePosition";
@@ -244,7 +245,8 @@ export class Placements {
     // Whatever it says, it says it of another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId)
       return doubt(order, `the answer to the placement names another order (${clOrdId})`);
-    // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this very order.
+    // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this
+    // very order.
     const { profile } = this.#state.options.contract;
     const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(profile, sCode);
     const words = wordsOf(sCode, sMsg);

@@ -1,9 +1,10 @@
 /**
  * Next step of a slot: wanted order against actual order. Pure.
  *
- * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed rather than canceled and
- * placed anew, and none is changed twice at a time; a slot never holds two orders: the next is placed when the last
- * is known to be over; an order of unknown outcome blocks its slot; what is still queued is withdrawn, not sent and canceled.
+ * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed
+ * rather than canceled and placed anew, and none is changed twice at a time; a slot never holds two orders: the next is
+ * placed when the last is known to be over; an order of unknown outcome blocks its slot; what is still queued is
+ * withdrawn, not sent and canceled.
  */
 import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
 import type { ActionClass } from "../journal/events.ts";
@@ -42,7 +43,10 @@ const amend: Step = { kind: "amend" };
 const unwanted: Step = { kind: "cancel", reason: "unwanted" };
 const excess: Step = { kind: "cancel", reason: "more than is held" };
 
-/** `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted one. */
+/**
+ * `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted
+ * one.
+ */
 export const planSlot = (slot: SlotView, specify: (wanted: WantedOrder) => Specified): Step => {
   const { wanted, order, queued } = slot;
   if (order === undefined || isClosed(order)) {
@@ -87,7 +91,10 @@ const fits = (wanted: WantedOrder, order: Order, specify: (wanted: WantedOrder) 
   return compare(abs(sub(next.px, spec.px)), wanted.keepWithin) <= 0 && sameSize(wanted, order, specify);
 };
 
-/** Of an order found at the service only its own words are known: it is compared with what is wanted now at its own price. */
+/**
+ * Of an order found at the service only its own words are known: it is compared with what is wanted now at its own
+ * price.
+ */
 const sameSize = (
   wanted: WantedOrder,
   { wanted: was, spec }: Order,
@@ -104,15 +111,18 @@ const nearShare = "0.02";
 const isNear = (wanted: string, executed: string): boolean =>
   compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 
-/** The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is not known later. */
+/**
+ * The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is
+ * not known later.
+ */
 export const isConcluded = (order: Order): boolean => {
   const ending = endingOf(order);
   return ending === "filled" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
 /**
- * Whether an order of a previous run has settled this wanted order: only its own words and what it executed are known. An exit is judged
- * by what is held instead.
+ * Whether an order of a previous run has settled this wanted order: only its own words and what it executed are known.
+ * An exit is judged by what is held instead.
  */
 export const isSettledBy = (
   wanted: WantedOrder,
@@ -137,8 +147,8 @@ export const isSettledBy = (
 };
 
 /**
- * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one that keeps an exit
- * from being placed.
+ * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one
+ * that keeps an exit from being placed.
  */
 export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: WantedOrder | undefined): ActionClass => {
   if (isHalt(mode)) return "emergency";

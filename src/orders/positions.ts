@@ -1,8 +1,8 @@
 /**
  * Positions of strategies by their own fills, at average cost, and the fills that make them up.
  *
- * Invariants: each increase of what an order's record says was executed is booked once, so a position is to the last digit the sum of
- * its fills; an order whose strategy is not known yet is booked when it is; exact decimals.
+ * Invariants: each increase of what an order's record says was executed is booked once, so a position is to the last
+ * digit the sum of its fills; an order whose strategy is not known yet is booked when it is; exact decimals.
  * Not here: the arithmetic (average-cost.ts), limits (risk/exposure.ts), the account's own positions (orders/state).
  */
 import { readInstId } from "../contract/inst-id.ts";
@@ -15,7 +15,10 @@ import { addToHolding, averagePxOf, createHolding, type Holding, holdingOf, unre
 import { isClosed, type Order } from "./order-state.ts";
 import { broughtBy, type EntrySource, type Executed, type Execution, executionOf } from "./risk/exposure-entry.ts";
 
-/** What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are not in it. */
+/**
+ * What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are
+ * not in it.
+ */
 export interface Position {
   /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
@@ -24,8 +27,8 @@ export interface Position {
   /** Average entry price, at most 12 fraction digits; "0" while nothing is held. */
   readonly avgPx: string;
   /**
-   * What closing it would meet as last quoted: the bid for a long position, the ask for a short one. The average entry price while there is
-   * no quote, "0" while nothing is held.
+   * What closing it would meet as last quoted: the bid for a long position, the ask for a short one. The average entry
+   * price while there is no quote, "0" while nothing is held.
    */
   readonly markPx: string;
   /** Settle currency of the four amounts: the quote currency of the instrument. */
@@ -71,7 +74,10 @@ export class Positions {
     this.#source = source;
   }
 
-  /** Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not known. */
+  /**
+   * Books what an order has executed since it was last looked at; `owner` is its strategy, empty while that is not
+   * known.
+   */
   take(order: Order, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
     const { clOrdId, spec, wanted } = order;
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
@@ -148,8 +154,8 @@ export class Positions {
   }
 
   /**
-   * What a previous run left. Increases of several orders after its last record are booked as their records are found, so that
-   * profit as a whole is exact, and how it divides into realised and unrealised may depend on that order.
+   * What a previous run left. Increases of several orders after its last record are booked as their records are found,
+   * so that profit as a whole is exact, and how it divides into realised and unrealised may depend on that order.
    */
   inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
     const book = this.#bookOf(strategy, instId);

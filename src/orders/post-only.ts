@@ -1,10 +1,10 @@
 /**
- * Post-only orders that would take: left out by their own word until the market has moved, and, while quota is scarce, slowed down where
- * the service rejects one after the other.
+ * Post-only orders that would take: left out by their own word until the market has moved, and, while quota is scarce,
+ * slowed down where the service rejects one after the other.
  *
- * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at most `slowMsMax` at a time; an
- * accepted order ends the slowness of its slot; each series of rejections is reported at most once; exits, and orders with
- * `cross: "touch"` or `"skip"`, are never slowed down here.
+ * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at
+ * most `slowMsMax` at a time; an accepted order ends the slowness of its slot; each series of rejections is reported at
+ * most once; exits, and orders with `cross: "touch"` or `"skip"`, are never slowed down here.
  * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -20,8 +20,8 @@ import { free, type Hold, held } from "./waits.ts";
 import { takes, type WantedOrder } from "./wanted-order.ts";
 
 /**
- * When a slot pauses after three post-only rejections in a row, from half a second up to 30: `scarce` while a minute window of the user or
- * the address has less than a tenth of its capacity left after the reserve, `always`, or `never`.
+ * When a slot pauses after three post-only rejections in a row, from half a second up to 30: `scarce` while a minute
+ * window of the user or the address has less than a tenth of its capacity left after the reserve, `always`, or `never`.
  */
 export type PostOnlyPause = "scarce" | "always" | "never";
 
@@ -63,7 +63,9 @@ export class PostOnlyOrders {
   readonly #waits: Waits;
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly #looks = new Set<string>();
-  /** Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series. */
+  /**
+   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series.
+   */
   readonly #series = new Map<string, Series>();
 
   constructor(options: PostOnlyOptions, slots: Slots, waits: Waits) {

@@ -1,8 +1,9 @@
 /**
  * Reconciliation: brings our orders into agreement with the service's records, and takes in orders of previous runs.
  *
- * Invariants: a record of ours always has an effect: it belongs to a known order, is adopted by its slot, or waits for one; an
- * order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and left alone.
+ * Invariants: a record of ours always has an effect: it belongs to a known order, is adopted by its slot, or waits for
+ * one; an order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and
+ * left alone.
  * Not here: reading records (orders/state/), telling ids apart (client-order-id.ts).
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
@@ -98,7 +99,9 @@ export class Reconciliation {
     return slot === undefined ? told : [...told, evaluate(slot)];
   }
 
-  /** Orders found at the service got a slot: the slot's own is compared with its wanted order, a surplus one has to go. */
+  /**
+   * Orders found at the service got a slot: the slot's own is compared with its wanted order, a surplus one has to go.
+   */
   settleIn(): Effects {
     const settled = this.#unrecorded.settle();
     const claimed = this.#state.slots.claimed();

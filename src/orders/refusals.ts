@@ -1,9 +1,10 @@
 /**
- * Wanted orders refused before they were sent: reported once, and tried again when what they were refused for has changed.
+ * Wanted orders refused before they were sent: reported once, and tried again when what they were refused for has
+ * changed.
  *
- * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that found none; a product
- * nobody lists causes a new reading of the list, at most once a minute; in real time an order waits for the first quote of its product before
- * it is told as refused.
+ * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that
+ * found none; a product nobody lists causes a new reading of the list, at most once a minute; in real time an order
+ * waits for the first quote of its product before it is told as refused.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
 import { Subject } from "rxjs";
@@ -29,7 +30,10 @@ interface Refused {
 }
 
 const unknownMs = 60_000;
-/** What holds for every order and has an event of its own, such as a journal that cannot be written, is told of a slot so often. */
+/**
+ * What holds for every order and has an event of its own, such as a journal that cannot be written, is told of a slot
+ * so often.
+ */
 const generalMs = 600_000;
 /** So long an order waits for the first quote of its product, and is told as refused then. */
 const firstQuoteMs = 10_000;
@@ -115,7 +119,10 @@ export class Refusals {
     this.#closed = true;
   }
 
-  /** True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at once. */
+  /**
+   * True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at
+   * once.
+   */
   #waitsForQuote(slot: Slot, effects: Effect[]): boolean {
     const { clock, priceSilenceMs } = this.#options;
     if (priceSilenceMs === undefined || slot.byHand) return false;

@@ -1,11 +1,12 @@
 /**
  * Remaining quantity of a wanted order whose latest order has ended. Pure.
  *
- * Two kinds are carried on by a further order: a market order whose amount of quote currency bought less than the wanted quantity,
- * and a reduce-only order that was rejected, cut or canceled by the service while the strategy still holds what it should reduce.
+ * Two kinds are carried on by a further order: a market order whose amount of quote currency bought less than the
+ * wanted quantity, and a reduce-only order that was rejected, cut or canceled by the service while the strategy still
+ * holds what it should reduce.
  *
- * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order that was
- * canceled by us leaves nothing here, since its wanted order is still there to be placed again.
+ * Invariants: never more than the wanted quantity in all, and of an exit never more than the strategy holds; an order
+ * that was canceled by us leaves nothing here, since its wanted order is still there to be placed again.
  * Not here: when the next order leaves (exits.ts), what a strategy holds (orders/risk/exposure.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
@@ -33,7 +34,9 @@ export type Remainder =
   | { readonly kind: "rest"; readonly qty: string }
   /** A position that should be reduced and was not, or not far enough. */
   | { readonly kind: "exit"; readonly qty: string; readonly uncovered: string }
-  /** An exit that came before its entry, or before the rest of it: it is placed again when there is something to reduce. */
+  /**
+   * An exit that came before its entry, or before the rest of it: it is placed again when there is something to reduce.
+   */
   | { readonly kind: "early"; readonly qty: string }
   /** Executed for good and not what was wanted. */
   | { readonly kind: "differs"; readonly reason: string };
@@ -69,7 +72,8 @@ const exitOf = ({ order, instrument, reducible, mayGrow }: Ending, left: string)
   const uncovered = toStep(lesser(left, reducible), instrument.lotSize, "down");
   if (isPositive(uncovered) && isPlaceable(uncovered, instrument)) return { kind: "exit", qty: left, uncovered };
   if (isPositive(reducible) || !isPlaceable(left, instrument)) return none;
-  // At the market it would take the next position at once, which is wanted only of what an entry that is under way still brings.
+  // At the market it would take the next position at once, which is wanted only of what an entry that is under way
+  // still brings.
   const isRejected = order.phase === "rejected" && canRest(order.terms.spec.ordType);
   return mayGrow || isRejected ? { kind: "early", qty: left } : none;
 };

@@ -1,8 +1,8 @@
 /**
  * Next step of a slot, from everything that is known of it now, as effects.
  *
- * Invariants: a slot is evaluated as a whole each time, so that evaluating it once too often changes nothing; a slot without a wanted order
- * and without an order is dropped.
+ * Invariants: a slot is evaluated as a whole each time, so that evaluating it once too often changes nothing; a slot
+ * without a wanted order and without an order is dropped.
  * Not here: the comparison of wanted and actual order (plan.ts), wanted orders that need no step yet (conflation.ts).
  */
 import type { Amendments } from "./amendment.ts";

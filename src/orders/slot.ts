@@ -25,8 +25,9 @@ export interface Rest {
   /** Other exits of the strategy are about to reduce all it holds. */
   readonly lacksRoom?: boolean;
   /**
-   * `position`: the service accepted it and does not know it any more, and a reading of the account's positions is awaited. `watchdog`: it
-   * was canceled from outside, and the watchdog is still canceling or has not answered whether it did.
+   * `position`: the service accepted it and does not know it any more, and a reading of the account's positions is
+   * awaited. `watchdog`: it was canceled from outside, and the watchdog is still canceling or has not answered whether
+   * it did.
    */
   readonly awaits?: "position" | "watchdog" | undefined;
   reason: string;
@@ -50,16 +51,24 @@ export class Slot {
   readonly reserved: boolean;
   /** Reserved, and for what is closed on demand: it places while trading is halted, too. */
   readonly closing: boolean;
-  /** Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that cancel. */
+  /**
+   * Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that
+   * cancel.
+   */
   readonly isLate: boolean;
   wanted: WantedOrder | undefined = undefined;
   order: Order | undefined = undefined;
   /** What it wants has changed since its order was last compared with that (conflation.ts). */
   isUncompared = false;
   queued: QueuedPlacement | undefined = undefined;
-  /** The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever since. */
+  /**
+   * The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever
+   * since.
+   */
   settled: WantedOrder | undefined = undefined;
-  /** An order of a previous run that the service ended, which no wanted order of this one has been compared with yet. */
+  /**
+   * An order of a previous run that the service ended, which no wanted order of this one has been compared with yet.
+   */
   inherited: Order | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;

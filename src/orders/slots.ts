@@ -1,9 +1,9 @@
 /**
  * Wanted orders by slot, and our orders by client order id.
  *
- * Invariants: a slot holds at most one order that is not over; a generation is used once, in this run and in previous ones; an order
- * found at the service that carries a slot's id is adopted by that slot instead of being placed again, and one more than a slot can
- * hold is surplus.
+ * Invariants: a slot holds at most one order that is not over; a generation is used once, in this run and in previous
+ * ones; an order found at the service that carries a slot's id is adopted by that slot instead of being placed again,
+ * and one more than a slot can hold is surplus.
  * Not here: what is done with orders (order-manager.ts), finding them (orders/state/).
  */
 import { SluiceError } from "../errors.ts";
@@ -23,7 +23,9 @@ const isNumbered = (name: string): boolean => name.startsWith("#");
 export class Slots {
   readonly #ids: ClientOrderIds;
   readonly #byStrategy = new Map<string, Map<string, Slot>>();
-  /** Of each strategy the slots of its last set, in the order of the set; undefined where it was not taken to its end. */
+  /**
+   * Of each strategy the slots of its last set, in the order of the set; undefined where it was not taken to its end.
+   */
   readonly #declared = new Map<string, readonly Slot[] | undefined>();
   readonly #byHash = new Map<string, Slot>();
   readonly #open = new Map<string, Order>();

@@ -32,7 +32,9 @@ export class Specifications {
     this.#options = options;
   }
 
-  /** For the comparison with a resting order; remembered, because what differs is placed once that order is canceled. */
+  /**
+   * For the comparison with a resting order; remembered, because what differs is placed once that order is canceled.
+   */
   readonly compare = (wanted: WantedOrder): Specified => {
     const { instruments, contract } = this.#options;
     const listed = instruments();

@@ -1,5 +1,6 @@
 /**
- * Executed orders of previous runs whose strategy is not known yet: they wait for a slot whose hash is in their client order id.
+ * Executed orders of previous runs whose strategy is not known yet: they wait for a slot whose hash is in their client
+ * order id.
  *
  * Invariants: an order is claimed once; the orders of one claim come in the order in which they were sent.
  * Not here: what a claim leads to (unrecorded-orders.ts).

@@ -1,8 +1,8 @@
 /**
  * Resolution of orders in phase `unknown`: the service is queried until their state is proved.
  *
- * Invariants: nothing is placed to find out; at most one search for an order; a search ends with evidence, its own or any other,
- * and its remaining queries are not sent.
+ * Invariants: nothing is placed to find out; at most one search for an order; a search ends with evidence, its own or
+ * any other, and its remaining queries are not sent.
  * Not here: what counts as evidence (order-resolver.ts).
  */
 import { finalize } from "rxjs";
@@ -17,7 +17,10 @@ const recordMs = 1_500;
 
 const isCanceling = ({ phase }: Order): boolean => phase === "canceling";
 
-/** Orders that are being canceled and asked about at once with the rank of exits: a question weighs 5, the cancel that it may save 15. */
+/**
+ * Orders that are being canceled and asked about at once with the rank of exits: a question weighs 5, the cancel that
+ * it may save 15.
+ */
 const exitLooksMax = 2;
 
 /** What a stop covers, and what an exit may still close, depends on these. */
@@ -47,7 +50,10 @@ export class UnknownOrders {
   readonly #expected: DelayQueue<Order>;
   #exitLooks = 0;
 
-  /** `reconcile` takes what the store knows of an order. `doubtLists`: the record of an accepted change has not shown up, so that the lists should be read, unless it has by then. */
+  /**
+   * `reconcile` takes what the store knows of an order. `doubtLists`: the record of an accepted change has not shown
+   * up, so that the lists should be read, unless it has by then.
+   */
   constructor(
     clock: Clock,
     store: OrderStore,
@@ -137,7 +143,8 @@ export class UnknownOrders {
 }
 
 /**
- * The placement was not answered, or not so that it can be read. `verdict`: a refusal by the service in words that alone prove nothing.
+ * The placement was not answered, or not so that it can be read. `verdict`: a refusal by the service in words that
+ * alone prove nothing.
  * A record outranks a reply: an order that was seen needs no search.
  */
 export const doubt = (order: Order, reason: string, verdict = ""): Effects =>

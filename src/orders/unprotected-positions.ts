@@ -1,5 +1,6 @@
 /**
- * Slots whose exit is not in force although the strategy holds a position: reported once when it begins, and once when it is over.
+ * Slots whose exit is not in force although the strategy holds a position: reported once when it begins, and once when
+ * it is over.
  *
  * Not here: what is done about it (exits.ts).
  */

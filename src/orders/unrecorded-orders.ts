@@ -1,12 +1,15 @@
 /**
- * Unrecorded orders: what orders of this instance executed that the journal does not have, booked from the service's records.
+ * Unrecorded orders: what orders of this instance executed that the journal does not have, booked from the service's
+ * records.
  *
- * A journal may lack its last orders: another process sent them after its copy was made, the disk was full, or a file lost its end. Their
- * client order ids identify the slot, and so the strategy, whose position they changed.
+ * A journal may lack its last orders: another process sent them after its copy was made, the disk was full, or a file
+ * lost its end. Their client order ids identify the slot, and so the strategy, whose position they changed.
  *
- * Invariants: an order that the journal accounts for, or that this run sent, is never booked here, and no other one twice; an order is
- * recorded in the journal before it is booked; one whose strategy is not known waits for its slot and is reported.
- * Not here: how far back the history is read (engine/history-read-back.ts), orders that are not over (reconciliation.ts).
+ * Invariants: an order that the journal accounts for, or that this run sent, is never booked here, and no other one
+ * twice; an order is recorded in the journal before it is booked; one whose strategy is not known waits for its slot
+ * and is reported.
+ * Not here: how far back the history is read (engine/history-read-back.ts), orders that are not over
+ * (reconciliation.ts).
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import { isLater } from "./client-order-id.ts";
@@ -16,7 +19,10 @@ import { advance, foundOrder, hasExecuted, type Order } from "./order-state.ts";
 
 /** End of the journal of previous runs, for one user. */
 export interface JournalEnd {
-  /** Generation of the last order that it accounts for; undefined where it accounts for none, so that every own order came after it. */
+  /**
+   * Generation of the last order that it accounts for; undefined where it accounts for none, so that every own order
+   * came after it.
+   */
   readonly after: number | undefined;
   /** Time of its last record on the machine's calendar, in milliseconds. */
   readonly at: number;
@@ -42,8 +48,8 @@ export class UnrecordedOrders {
   }
 
   /**
-   * The journal of previous runs was read, and the service's history back to its end. Without an end, as of a journal that is new, only
-   * orders that are open are recorded.
+   * The journal of previous runs was read, and the service's history back to its end. Without an end, as of a journal
+   * that is new, only orders that are open are recorded.
    */
   begin(records: readonly OrderRecord[], end: JournalEnd | undefined): Effects {
     const { slots, options } = this.#state;
@@ -119,8 +125,8 @@ export class UnrecordedOrders {
   }
 
   /**
-   * Books orders for the strategy of their slot, or of an order in the journal with the same slot. All owners are found before the first
-   * order is booked, because booking it may end the slot that the next one belongs to.
+   * Books orders for the strategy of their slot, or of an order in the journal with the same slot. All owners are found
+   * before the first order is booked, because booking it may end the slot that the next one belongs to.
    */
   #claimByJournal(orders: readonly Order[]): Effects {
     const { ids, slots } = this.#state;

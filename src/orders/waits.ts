@@ -1,8 +1,8 @@
 /**
  * Slots that wait before they may place what they want, by what they wait for.
  *
- * Invariants: a slot waits at most once for each cause; slots of one cause keep the order in which they came; a slot that wants nothing
- * waits for nothing.
+ * Invariants: a slot waits at most once for each cause; slots of one cause keep the order in which they came; a slot
+ * that wants nothing waits for nothing.
  * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).
  */
 import { both, type Effects, noEffects } from "./effects.ts";

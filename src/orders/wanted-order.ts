@@ -1,9 +1,9 @@
 /**
  * What a strategy wants, and what that means in the service's words.
  *
- * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the other way;
- * one of `qty`, `notional`, `sz` says the size and the profile says what the service's `sz` counts; nothing is guessed: what
- * cannot be converted is refused with the reason.
+ * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the
+ * other way; one of `qty`, `notional`, `sz` says the size and the profile says what the service's `sz` counts; nothing
+ * is guessed: what cannot be converted is refused with the reason.
  * Not here: whether it may be sent (orders/risk/pre-trade-checks.ts), whether it differs from what rests (plan.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
@@ -13,9 +13,9 @@ import { add, compare, digitsOf, div, equal, isDecimal, isPositive, mul, plain, 
 import type { Protect, WantedProtection } from "./protection/protect.ts";
 
 /**
- * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched by
- * `slot`, so an order whose wanted order did not change is not touched and keeps its place in the queue. What was emitted is frozen: to want
- * something else, emit another object.
+ * One order a strategy wants to have. The set a strategy emits replaces the set it emitted before; orders are matched
+ * by `slot`, so an order whose wanted order did not change is not touched and keeps its place in the queue. What was
+ * emitted is frozen: to want something else, emit another object.
  */
 export interface WantedOrder {
   /** Stable name of this order within the strategy. */
@@ -29,10 +29,11 @@ export interface WantedOrder {
   /** Decimal text; needed unless the type is `market`. Rounded to the tick: a buy down, a sell up. */
   readonly px?: string;
   /**
-   * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote currency, a market
-   * order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's worth on the way; a larger one
-   * aims 0.05 % below and a second order brings the rest, so that a better price does not buy too much. What still differs when
-   * the order is complete, also because the book held too little, is reported as the event `order.inexact`.
+   * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote
+   * currency, a market order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's
+   * worth on the way; a larger one aims 0.05 % below and a second order brings the rest, so that a better price does
+   * not buy too much. What still differs when the order is complete, also because the book held too little, is reported
+   * as the event `order.inexact`.
    */
   readonly qty?: string;
   /** Size in quote currency. */
@@ -40,41 +41,44 @@ export interface WantedOrder {
   /** Size in whatever unit the service counts, sent as it is. */
   readonly sz?: string;
   /**
-   * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No more is sent than
-   * the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until it does; one that is placed by hand
-   * is refused. Only where the strategy has never traded the instrument, and no other strategy holds it, the service decides: a position
-   * may be older than the journal.
+   * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No
+   * more is sent than the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until
+   * it does; one that is placed by hand is refused. Only where the strategy has never traded the instrument, and no
+   * other strategy holds it, the service decides: a position may be older than the journal.
    *
-   * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent without the service's
-   * reduce-only flag. Then what other orders of the strategy may still reduce on this side is subtracted first. Orders of the same side
-   * that are wanted beside the exit and are no exits do not count: what they execute may open a position. A market order whose size the
-   * service counts in quote currency then stays below what is held while the price moves by up to 2 % on the way, and the rest follows.
+   * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent
+   * without the service's reduce-only flag. Then what other orders of the strategy may still reduce on this side is
+   * subtracted first. Orders of the same side that are wanted beside the exit and are no exits do not count: what they
+   * execute may open a position. A market order whose size the service counts in quote currency then stays below what
+   * is held while the price moves by up to 2 % on the way, and the rest follows.
    *
-   * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time, while it was
-   * rejected, cut or canceled by the service and the strategy still holds what it should reduce; `position.unprotected` tells that. One
-   * that rests and is canceled by another client is told and not placed again; one that the engine's own watchdog canceled is. One that
-   * rests and has become larger than what is held is replaced.
+   * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time,
+   * while it was rejected, cut or canceled by the service and the strategy still holds what it should reduce;
+   * `position.unprotected` tells that. One that rests and is canceled by another client is told and not placed again;
+   * one that the engine's own watchdog canceled is. One that rests and has become larger than what is held is replaced.
    */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
   readonly keepWithin?: string;
   /**
-   * Once filled, refused or canceled by hand a wanted order is settled: it is not placed again for as long as it is repeated. It is new
-   * when something else was wanted in between, or with another `round`.
+   * Once filled, refused or canceled by hand a wanted order is settled: it is not placed again for as long as it is
+   * repeated. It is new when something else was wanted in between, or with another `round`.
    */
   readonly round?: string | number;
   /**
-   * What becomes of a `post_only` order that would take by the last known quote, or the last price where there are no quotes, when its
-   * slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the opposite best, and stays there until the
-   * wanted order changes. `skip`: it is left out for as long as it would take. `reject`: it is sent as it is, and the service rejects
-   * it; while quota is scarce a slot whose orders are rejected so one after the other is slowed down (event `order.slowed`). Default `reject`.
+   * What becomes of a `post_only` order that would take by the last known quote, or the last price where there are no
+   * quotes, when its slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the
+   * opposite best, and stays there until the wanted order changes. `skip`: it is left out for as long as it would take.
+   * `reject`: it is sent as it is, and the service rejects it; while quota is scarce a slot whose orders are rejected
+   * so one after the other is slowed down (event `order.slowed`). Default `reject`.
    */
   readonly cross?: Cross;
   /**
-   * Stop-loss, take-profit and trailing stop of what this order buys or sells, from its first fill on. They outlive the wanted order and,
-   * with a journal, the process; they end when nothing is left of it, and when the same slot is wanted with an empty `protect`. Wanted
-   * again with another `protect` the same slot moves them. When one is triggered, what was not executed of this order is withdrawn, and
-   * exits of the strategy's own on that side stand back.
+   * Stop-loss, take-profit and trailing stop of what this order buys or sells, from its first fill on. They outlive the
+   * wanted order and, with a journal, the process; they end when nothing is left of it, and when the same slot is
+   * wanted with an empty `protect`. Wanted again with another `protect` the same slot moves them. When one is
+   * triggered, what was not executed of this order is withdrawn, and exits of the strategy's own on that side stand
+   * back.
    */
   readonly protect?: Protect;
   /** For `orders.cancel({ tag })`. */
@@ -165,7 +169,10 @@ const no = (reason: string): Specified => ({ ok: false, reason });
 const quotePlaces = 12;
 const amounts = ["px", "qty", "notional", "sz"] as const;
 
-/** `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at the touch. */
+/**
+ * `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at
+ * the touch.
+ */
 export const specify = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
@@ -216,8 +223,9 @@ const aimBelow = "0.9995";
 const paidFor = { lotSize: "", qty: "", sum: "" };
 
 /**
- * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to meet, so that
- * a tick to either side changes nothing. Of a large order less than half a lot is too little room: it stays below what is wanted.
+ * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to
+ * meet, so that a tick to either side changes nothing. Of a large order less than half a lot is too little room: it
+ * stays below what is wanted.
  */
 const amountFor = (qty: string, lotSize: string, px: string): string => {
   if (paidFor.lotSize !== lotSize || paidFor.qty !== qty) {

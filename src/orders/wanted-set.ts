@@ -1,9 +1,12 @@
 /**
- * Validation of what a strategy emitted, or placed by hand: checks that it is a list of wanted orders, or one, and copies it. Pure.
+ * Validation of what a strategy emitted, or placed by hand: checks that it is a list of wanted orders, or one, and
+ * copies it. Pure.
  *
- * Invariants: a set that passes can be compared and marked without throwing; it is a copy, which later changes of the author's objects
- * and their getters do not affect; an error names the strategy, the order, the field and the value found.
- * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts); a refused order does not end its strategy, a malformed set does.
+ * Invariants: a set that passes can be compared and marked without throwing; it is a copy, which later changes of the
+ * author's objects and their getters do not affect; an error names the strategy, the order, the field and the value
+ * found.
+ * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts); a refused order does not end its strategy,
+ * a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
@@ -105,8 +108,8 @@ const copyOf = (protect: Protect): Protect =>
   );
 
 /**
- * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All copies have
- * one shape, however the strategies write theirs.
+ * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All
+ * copies have one shape, however the strategies write theirs.
  */
 const quickCopy = (order: unknown): WantedOrder | undefined => {
   if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype)

@@ -1,19 +1,20 @@
 /**
- * Cancels by the watchdog: distinguishes exits that our own second process canceled from those that another client canceled.
+ * Cancels by the watchdog: distinguishes exits that our own second process canceled from those that another client
+ * canceled.
  *
- * The watchdog cancels every order of an engine that is silent, exits too. An engine that resumes afterwards learns of these
- * cancels from records, as it does of those of an operator.
+ * The watchdog cancels every order of an engine that is silent, exits too. An engine that resumes afterwards learns of
+ * these cancels from records, as it does of those of an operator.
  *
- * Invariants: an order that was sent when the watchdog had finished was canceled by others; so was one whose end is learned a minute
- * later or more.
+ * Invariants: an order that was sent when the watchdog had finished was canceled by others; so was one whose end is
+ * learned a minute later or more.
  * Not here: when such an exit is placed again (exits.ts), the connection to the watchdog (plugins/watchdog).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Order } from "./order-state.ts";
 
 /**
- * State of the watchdog's cancels. `quiet`: it canceled nothing. `doubtful`: this process was blocked, and the watchdog has not answered yet.
- * `finished`: it canceled what was open, and cancels nothing that is sent from `at` on.
+ * State of the watchdog's cancels. `quiet`: it canceled nothing. `doubtful`: this process was blocked, and the watchdog
+ * has not answered yet. `finished`: it canceled what was open, and cancels nothing that is sent from `at` on.
  */
 export type WatchdogStanding =
   | { readonly state: "quiet" | "doubtful" | "canceling" }

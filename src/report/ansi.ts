@@ -1,8 +1,8 @@
 /**
  * Text for terminals: colour, width, and foreign words made harmless.
  *
- * Invariants: without colour every helper returns its text unchanged; colour never carries meaning alone; a foreign text put
- * through `printable` moves no cursor, rings no bell and starts no new line.
+ * Invariants: without colour every helper returns its text unchanged; colour never carries meaning alone; a foreign
+ * text put through `printable` moves no cursor, rings no bell and starts no new line.
  */
 import { stripVTControlCharacters, styleText } from "node:util";
 
@@ -31,8 +31,8 @@ export const printable = (text: string): string =>
   );
 
 /**
- * A JSON document for standard output, with every character spelled out that a terminal would obey or that reorders text. The value that
- * a reader parses from it is unchanged.
+ * A JSON document for standard output, with every character spelled out that a terminal would obey or that reorders
+ * text. The value that a reader parses from it is unchanged.
  * @param indent Spaces of each level; one line when left out.
  */
 export const jsonText = (value: unknown, indent?: number): string =>

@@ -1,8 +1,9 @@
 /**
  * What the service did to a position of a user, shared out among the strategies that hold it.
  *
- * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; a part of a position that belongs to no strategy
- * stays unassigned. Strategies may hold against each other: then one's part is of the other sign.
+ * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; a part of a position that
+ * belongs to no strategy stays unassigned. Strategies may hold against each other: then one's part is of the other
+ * sign.
  * Not here: who holds what (trade-statistics.ts).
  */
 import { abs, add, compare, equal, isPositive, isZero, mul, neg, sub, sum, toStep } from "../decimal.ts";
@@ -11,7 +12,10 @@ import { mulDiv } from "./proportion.ts";
 
 const finest = "0.000000000000000001";
 
-/** Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where no other holder has any. */
+/**
+ * Parts of `total` by `weights` of `whole`, cut at the 18th place; the last one takes what cutting left where no other
+ * holder has any.
+ */
 export const sharesOf = (total: string, weights: readonly string[], whole: string): readonly string[] => {
   const parts = weights.map((weight) => mulDiv(total, weight, whole));
   return equal(sum(weights), whole) ? settled(parts, total) : parts;
@@ -41,8 +45,9 @@ interface ClosedPart extends Pick<Fill, "side" | "px" | "qty" | "cost"> {
 }
 
 /**
- * Shares a fill of a close of the account's position among holders of these quantities: each closes a part in proportion to what it holds,
- * and pays for the size of its part. What other clients hold stays unassigned; so does a fill that does not reduce what they hold together.
+ * Shares a fill of a close of the account's position among holders of these quantities: each closes a part in
+ * proportion to what it holds, and pays for the size of its part. What other clients hold stays unassigned; so does a
+ * fill that does not reduce what they hold together.
  */
 export const shareClose = (fill: Fill, quantities: readonly string[]): readonly ClosedPart[] => {
   const held = sum(quantities);

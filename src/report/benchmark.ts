@@ -1,7 +1,8 @@
 /**
  * Buy and hold: what the equity at the start would have become in one instrument.
  *
- * Invariants: one point for each sample of the equity; bought at the first known price, without costs; cut at the eighth place.
+ * Invariants: one point for each sample of the equity; bought at the first known price, without costs; cut at the
+ * eighth place.
  */
 import { div, mul } from "../decimal.ts";
 import { drawdownOf, type EquityPoint } from "./equity.ts";

@@ -1,8 +1,8 @@
 /**
  * Canonical text of a JSON value, from which hashes are made.
  *
- * Invariants: equal values give equal text whatever order they were built in; keys without a value are left out; what JSON cannot
- * hold exactly is a bug of the caller.
+ * Invariants: equal values give equal text whatever order they were built in; keys without a value are left out; what
+ * JSON cannot hold exactly is a bug of the caller.
  */
 import { assert } from "../errors.ts";
 

@@ -1,8 +1,8 @@
 /**
  * A line over time, drawn with braille dots: two columns and four rows of dots a character.
  *
- * Invariants: no line is wider than asked; the highest, the lowest and the last value are labelled with the texts given; the
- * line shows the range of each dot column, so that a spike between two dots is never lost.
+ * Invariants: no line is wider than asked; the highest, the lowest and the last value are labelled with the texts
+ * given; the line shows the range of each dot column, so that a spike between two dots is never lost.
  * Not here: which values (report.ts thins them), how a label is spelled (the caller's `label`).
  */
 import { padStart, widthOf } from "./ansi.ts";

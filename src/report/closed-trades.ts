@@ -1,7 +1,8 @@
 /**
  * Sums of closed trades, which need none of them any more.
  *
- * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is closed for good.
+ * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is
+ * closed for good.
  */
 import { compare } from "../decimal.ts";
 import { RunningSum } from "../decimal-units.ts";

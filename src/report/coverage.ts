@@ -1,8 +1,10 @@
 /**
- * What a recording holds and what it lacks: its series, their gaps, how long prices were known, and what was asked for in vain.
+ * What a recording holds and what it lacks: its series, their gaps, how long prices were known, and what was asked for
+ * in vain.
  *
- * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs`, two bars or one and a half
- * intervals of funding, from the first instant of the recording to its last. Changes of rules come when they come: no gaps.
+ * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs`, two bars or one
+ * and a half intervals of funding, from the first instant of the recording to its last. Changes of rules come when they
+ * come: no gaps.
  * Not here: who asks for market data (requested-data.ts).
  */
 import type { QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
@@ -116,7 +118,10 @@ const gapsOf = (
   return gaps;
 };
 
-/** The first row, from `row` on, that comes more than `threshold` after the one before it; the length when there is none. */
+/**
+ * The first row, from `row` on, that comes more than `threshold` after the one before it; the length when there is
+ * none.
+ */
 const gapAfter = (times: Float64Array, row: number, threshold: number): number => {
   let next = row;
   while (next < times.length && (times[next] as number) - (times[next - 1] as number) <= threshold) next++;

@@ -1,6 +1,6 @@
 /**
- * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions, prices,
- * the quota of each minute, and what strategies plotted.
+ * Everything a run did, step by step, for programs and for pictures: fills, the lives of orders, equity, positions,
+ * prices, the quota of each minute, and what strategies plotted.
  *
  * Invariants: kept only on request, so that a sweep of many runs keeps nothing; holds JSON only, money as decimal text,
  * instants as milliseconds since the epoch on the run's clock; equal runs give equal details.
@@ -63,7 +63,10 @@ export interface PositionLine {
   readonly points: readonly { readonly at: number; readonly qty: string }[];
 }
 
-/** What happened in a backtest one by one: fills, orders, equity, positions, prices, the quota by minute and plots. See `withDetails`. */
+/**
+ * What happened in a backtest one by one: fills, orders, equity, positions, prices, the quota by minute and plots. See
+ * `withDetails`.
+ */
 export interface RunDetails {
   readonly fills: readonly FillDetail[];
   readonly orders: readonly OrderLife[];
@@ -82,7 +85,10 @@ export interface RunDetails {
   readonly exposure: readonly ExposurePoint[];
   /** The very returns that the report's statistics come from. */
   readonly returns: readonly ReturnPoint[];
-  /** Buy and hold of the instrument that was traded first, with the equity at the start; absent where nothing was traded. */
+  /**
+   * Buy and hold of the instrument that was traded first, with the equity at the start; absent where nothing was
+   * traded.
+   */
   readonly benchmark?: Benchmark;
 }
 

@@ -1,7 +1,8 @@
 /**
  * Durations of many actions, added up as they come: count, sum and longest exactly, percentiles from a bounded sample.
  *
- * Invariants: up to `keptMax` values all are kept; beyond it every second, then every fourth and so on, evenly spread over the run.
+ * Invariants: up to `keptMax` values all are kept; beyond it every second, then every fourth and so on, evenly spread
+ * over the run.
  */
 import { ascending, quantile } from "./quantile.ts";
 

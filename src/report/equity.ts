@@ -1,7 +1,8 @@
 /**
  * Equity of a run over time: its deepest fall, and a thinned copy that keeps the picture.
  *
- * Invariants: money is decimal text and exact; a share is of the high that equity fell from; thinning never hides a fall.
+ * Invariants: money is decimal text and exact; a share is of the high that equity fell from; thinning never hides a
+ * fall.
  * Not here: returns and risk (returns.ts).
  */
 import { compare, div, isPositive, mul, sub } from "../decimal.ts";
@@ -51,8 +52,8 @@ export const drawdownOf = (equity: readonly EquityPoint[]): Drawdown => {
 };
 
 /**
- * At most `pointsMax` points that keep the picture: the first and the last, and of each stretch in between its lowest and its
- * highest, so that thinning never hides a fall.
+ * At most `pointsMax` points that keep the picture: the first and the last, and of each stretch in between its lowest
+ * and its highest, so that thinning never hides a fall.
  */
 export const thin = (equity: readonly EquityPoint[], pointsMax: number = equityPointsMax): readonly EquityPoint[] => {
   assert(pointsMax >= 4, `at least four points are kept, not ${pointsMax}`);

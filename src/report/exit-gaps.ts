@@ -1,9 +1,9 @@
 /**
- * Times in which a strategy held a position without the exit it wanted, orders that executed another quantity than wanted, and pauses
- * after rejected post-only orders.
+ * Times in which a strategy held a position without the exit it wanted, orders that executed another quantity than
+ * wanted, and pauses after rejected post-only orders.
  *
- * Invariants: a gap ends at the latest when the strategy's fills leave nothing for the exit to close; one that has not ended counts up to
- * the end of the run; of a strategy without any, nothing is reported.
+ * Invariants: a gap ends at the latest when the strategy's fills leave nothing for the exit to close; one that has not
+ * ended counts up to the end of the run; of a strategy without any, nothing is reported.
  * Not here: when an exit is missing (orders/exits.ts).
  */
 import type { Side } from "../contract/profile.ts";

@@ -1,8 +1,8 @@
 /**
  * Growth compounded over time.
  *
- * Invariants: only arithmetic that every machine rounds alike is used, because the platform's own logarithm and power may differ in
- * the last digit from version to version.
+ * Invariants: only arithmetic that every machine rounds alike is used, because the platform's own logarithm and power
+ * may differ in the last digit from version to version.
  */
 
 /** `factor` to the power of `times`; undefined where that is more than `most`. */

@@ -1,9 +1,9 @@
 /**
  * What one strategy traded and was charged in one instrument, and what it holds of it, in the run's currency.
  *
- * Invariants: result = realised + unrealised - fees - funding - liquidation. A spot product in another quote currency is bought and sold
- * at prices converted at the instant of each fill, since the quote currency itself changes hands; a swap only pays its profit, which
- * is converted when it is realised. What is converted is cut at the 18th place.
+ * Invariants: result = realised + unrealised - fees - funding - liquidation. A spot product in another quote currency
+ * is bought and sold at prices converted at the instant of each fill, since the quote currency itself changes hands; a
+ * swap only pays its profit, which is converted when it is realised. What is converted is cut at the 18th place.
  * Not here: which fills are of which strategy (trade-statistics.ts), rates (backtest/conversion.ts).
  */
 import { add, mul, sub, sum } from "../decimal.ts";
@@ -60,8 +60,8 @@ export class InstrumentSums {
   }
 
   /**
-   * `worth` is price times quantity of the fill, `fees` where its cost is counted: with its liquidity, where it is its own. 1 where it
-   * opened a position that was flat, -1 where it closed one, else 0.
+   * `worth` is price times quantity of the fill, `fees` where its cost is counted: with its liquidity, where it is its
+   * own. 1 where it opened a position that was flat, -1 where it closed one, else 0.
    */
   take(fill: TradeFill, at: number, rate: string, worth?: string, fees = this.#otherFees): -1 | 0 | 1 {
     const wasFlat = !this.#held.units.qty;

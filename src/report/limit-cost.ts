@@ -1,7 +1,8 @@
 /**
  * What the limits cost: one run under them beside the same run without.
  *
- * Invariants: pure over two reports of the same config, recording and seed; differences are without less with, money exact.
+ * Invariants: pure over two reports of the same config, recording and seed; differences are without less with, money
+ * exact.
  * Not here: the runs (the command runs both).
  */
 import { sub } from "../decimal.ts";

@@ -1,8 +1,10 @@
 /**
- * Trades of one strategy in one instrument by lots: what closes is matched to the oldest that is held (first in, first out).
+ * Trades of one strategy in one instrument by lots: what closes is matched to the oldest that is held (first in, first
+ * out).
  *
- * Invariants: fills of one pair of an opening and a closing order are one trade; fees and funding follow the quantity that they were
- * charged for, cut at the 18th place, and the last part takes what cutting left, so that sums over trades lose nothing.
+ * Invariants: fills of one pair of an opening and a closing order are one trade; fees and funding follow the quantity
+ * that they were charged for, cut at the 18th place, and the last part takes what cutting left, so that sums over
+ * trades lose nothing.
  * Not here: trades from flat to flat (round-trips.ts), what is told of a trade (trade-list.ts).
  */
 import { add, compare, mul, sub, sum } from "../decimal.ts";

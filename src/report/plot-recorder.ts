@@ -1,8 +1,9 @@
 /**
  * Values that strategies publish for pictures with `plot`, kept by name.
  *
- * Invariants: nothing is kept unless it was asked for; a line holds at most `pointsMax` points: when it is full, of each four
- * neighbours the lowest and the highest stay, so that no extreme is lost; what is not a finite number is left out, as a gap.
+ * Invariants: nothing is kept unless it was asked for; a line holds at most `pointsMax` points: when it is full, of
+ * each four neighbours the lowest and the highest stay, so that no extreme is lost; what is not a finite number is left
+ * out, as a gap.
  * Not here: who publishes (host/context.ts), how it is drawn (html/).
  */
 
@@ -12,7 +13,10 @@ interface PlotPlace {
   readonly instId?: string;
 }
 
-/** Values that a strategy published under one name; `pane` is `name` where none was given, and `price` is the chart of `instId`. */
+/**
+ * Values that a strategy published under one name; `pane` is `name` where none was given, and `price` is the chart of
+ * `instId`.
+ */
 export interface PlotLine {
   readonly strategy: string;
   readonly name: string;

@@ -1,7 +1,8 @@
 /**
  * Instruments of a report, what was held of them over time, and how strategies went together, as text.
  *
- * Invariants: left out where one instrument was traded; correlations only of as many strategies as fit beside each other.
+ * Invariants: left out where one instrument was traded; correlations only of as many strategies as fit beside each
+ * other.
  * Not here: the figures (portfolio.ts, trade-statistics.ts).
  */
 import { padStart, printable, wrapped } from "./ansi.ts";

@@ -1,7 +1,8 @@
 /**
  * Strategies and instruments of a run beside each other: what was held over time, and how their returns went together.
  *
- * Invariants: money is decimal text in the run's currency; coefficients have four digits and are null where one side never moved.
+ * Invariants: money is decimal text in the run's currency; coefficients have four digits and are null where one side
+ * never moved.
  * Not here: what each made (trade-statistics.ts), the returns (return-series.ts).
  */
 import { abs, approximate, compare, div, fromApproximate, sum } from "../decimal.ts";
@@ -29,7 +30,9 @@ interface ExposureFigures {
   readonly end: string;
 }
 
-/** Correlation coefficients (Pearson's) of returns, -1 to 1, by the order of `names`; null where one side never moved. */
+/**
+ * Correlation coefficients (Pearson's) of returns, -1 to 1, by the order of `names`; null where one side never moved.
+ */
 export interface CorrelationMatrix {
   readonly names: readonly string[];
   readonly values: readonly (readonly (string | null)[])[];

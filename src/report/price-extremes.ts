@@ -1,8 +1,9 @@
 /**
- * Lowest and highest recorded price of any stretch of time: of quotes, trades or bars, as a picture of the run shows them.
+ * Lowest and highest recorded price of any stretch of time: of quotes, trades or bars, as a picture of the run shows
+ * them.
  *
- * Invariants: each series is gone through once, when something is asked of it first; a question takes logarithmic time. Of bars all
- * that overlap the stretch count, because nothing says when within a bar its extremes were.
+ * Invariants: each series is gone through once, when something is asked of it first; a question takes logarithmic time.
+ * Of bars all that overlap the stretch count, because nothing says when within a bar its extremes were.
  * Not here: which series shows an instrument's prices, and how (price-lines.ts).
  */
 import { div, type Grid, grid } from "../decimal.ts";

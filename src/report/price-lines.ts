@@ -1,8 +1,10 @@
 /**
- * Prices of a recording for charts: bars of one length for each instrument, or every change of price where those are few.
+ * Prices of a recording for charts: bars of one length for each instrument, or every change of price where those are
+ * few.
  *
- * Invariants: no extreme is lost; the middle of the best prices where both were known, else trades, else the closes of bars; prices
- * are whole numbers of `unit`, so exact; at most `barsMax` bars over all instruments, and none for a stretch without a price.
+ * Invariants: no extreme is lost; the middle of the best prices where both were known, else trades, else the closes of
+ * bars; prices are whole numbers of `unit`, so exact; at most `barsMax` bars over all instruments, and none for a
+ * stretch without a price.
  */
 import { div } from "../decimal.ts";
 import type { Series, SeriesKind, Tape } from "../market/tape/tape.ts";

@@ -1,7 +1,8 @@
 /**
  * Shares of amounts: products and quotients in one step, cut once.
  *
- * Invariants: exact up to the cut towards zero, however long the product; arguments are decimal text that was checked before.
+ * Invariants: exact up to the cut towards zero, however long the product; arguments are decimal text that was checked
+ * before.
  */
 import { div } from "../decimal.ts";
 

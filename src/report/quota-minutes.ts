@@ -1,9 +1,10 @@
 /**
  * The quota over time: what each minute of a run used, what had to wait for which layer, and what was refused.
  *
- * Invariants: minutes are those of the service's clock, counted where requests arrive; a wait belongs to the minute in which it
- * ended and to the layer that held the queue last; grouping into longer spans adds sums and keeps peaks.
- * Of a run without a known end minutes that are long over are kept as hours, and those as days; the spans of its report are longer.
+ * Invariants: minutes are those of the service's clock, counted where requests arrive; a wait belongs to the minute in
+ * which it ended and to the layer that held the queue last; grouping into longer spans adds sums and keeps peaks. Of a
+ * run without a known end minutes that are long over are kept as hours, and those as days; the spans of its report are
+ * longer.
  * Not here: the service's own count (venue/rate-limiter.ts), which gives the peaks of the whole run.
  */
 import type { Event } from "../journal/events.ts";
@@ -126,7 +127,10 @@ export class QuotaMinutes {
     );
   }
 
-  /** Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run of years too. */
+  /**
+   * Of these the first, the last and all in which something was counted: what sums and peaks can be made of, in a run
+   * of years too.
+   */
   used(startAt: number, endAt: number): readonly QuotaMinute[] {
     return [...this.#grouped(startAt, endAt).groups]
       .sort(([a], [b]) => a - b)

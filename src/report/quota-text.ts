@@ -1,5 +1,6 @@
 /**
- * The quota part of a report on a terminal: how full each layer became, how use went over time, what waited and for what.
+ * The quota part of a report on a terminal: how full each layer became, how use went over time, what waited and for
+ * what.
  *
  * Invariants: a bar longer than its layer holds is full and red; what was never measured is a dash, not a zero.
  */

@@ -1,8 +1,8 @@
 /**
  * Report of a run from what was recorded of it, as a backtest makes it: the same counting over its fills.
  *
- * Invariants: trades, profit and fees come from the fills alone, by the code that counts for backtests; what is not recorded (the
- * market, peaks of the service's own count, latency) is left empty and said.
+ * Invariants: trades, profit and fees come from the fills alone, by the code that counts for backtests; what is not
+ * recorded (the market, peaks of the service's own count, latency) is left empty and said.
  * Not here: where records are kept (plugins/sqlite).
  */
 import { div, isPositive, sub, sum } from "../decimal.ts";
@@ -20,7 +20,10 @@ import { TradeStatistics } from "./trade-statistics.ts";
 import { orderCounts } from "./traded.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** A fill of a strategy. `liquidity` is empty where it is not known; `cost` is the fee as a cost, and `fee` as the service signs it. */
+/**
+ * A fill of a strategy. `liquidity` is empty where it is not known; `cost` is the fee as a cost, and `fee` as the
+ * service signs it.
+ */
 export interface RecordedFill extends Omit<Fill, "uid" | "liquidity"> {
   readonly strategy: string;
   /** Settle or quote currency. */
@@ -52,7 +55,10 @@ export interface RecordedReportOptions {
   readonly capital?: string;
 }
 
-/** Makes the report of a run from its records. What was held at the beginning counts as traded there at its average price. */
+/**
+ * Makes the report of a run from its records. What was held at the beginning counts as traded there at its average
+ * price.
+ */
 export const reportOf = (
   records: RunRecords,
   { currency: asked, capital = "10000" }: RecordedReportOptions = {},
@@ -115,7 +121,10 @@ const take = (tally: TradeStatistics, { strategy, liquidity, currency: _currency
   tally.onFill({ ...fill, uid: "", liquidity: liquidity === "taker" ? "taker" : "maker" }, fill.at, strategy);
 };
 
-/** What was held at the beginning counts as bought there at its average price, without a fee; how many positions that were. */
+/**
+ * What was held at the beginning counts as bought there at its average price, without a fee; how many positions that
+ * were.
+ */
 const carried = (
   tally: TradeStatistics,
   names: readonly string[],

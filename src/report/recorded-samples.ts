@@ -1,7 +1,8 @@
 /**
  * Equity, exposure and prices of recorded time, sampled at the instants at which prices were recorded.
  *
- * Invariants: an instant is one sample; a price serves until the next one; before any was recorded that of a fill serves.
+ * Invariants: an instant is one sample; a price serves until the next one; before any was recorded that of a fill
+ * serves.
  */
 import { add, sum } from "../decimal.ts";
 import type { EquityPoint } from "./equity.ts";

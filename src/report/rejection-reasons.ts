@@ -1,9 +1,9 @@
 /**
  * Why orders came to nothing: the commonest reasons, by who gave them.
  *
- * Invariants: reasons that differ only in numbers or ids are one reason, except that a code the service gave always tells them
- * apart; bounded however many there are, and what the bound leaves out is counted; equal counts are listed by text, so the list
- * is the same everywhere.
+ * Invariants: reasons that differ only in numbers or ids are one reason, except that a code the service gave always
+ * tells them apart; bounded however many there are, and what the bound leaves out is counted; equal counts are listed
+ * by text, so the list is the same everywhere.
  */
 import type { Event } from "../journal/events.ts";
 

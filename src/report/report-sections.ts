@@ -1,8 +1,8 @@
 /**
  * A report in sections of tables and sentences: what a page, a document or a terminal draws.
  *
- * Invariants: pure text from the report alone, rounded for show; a table without rows is a sentence or left out; foreign text (names,
- * reasons, places) is as it came, and whoever draws it escapes it.
+ * Invariants: pure text from the report alone, rounded for show; a table without rows is a sentence or left out;
+ * foreign text (names, reasons, places) is as it came, and whoever draws it escapes it.
  * Not here: the rows (run-facts.ts, trade-facts.ts, return-facts.ts), their look on a terminal (report-text.ts).
  */
 import { layers } from "../contract/limits.ts";

@@ -1,8 +1,8 @@
 /**
  * A report as a page for a terminal: what happened, what it earned, what it cost in quota, and under which assumptions.
  *
- * Invariants: pure text from the report alone; no line is wider than `columns` (60 at least); colour repeats what words and
- * signs already say; foreign words are made printable and cut to their column.
+ * Invariants: pure text from the report alone; no line is wider than `columns` (60 at least); colour repeats what words
+ * and signs already say; foreign words are made printable and cut to their column.
  * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (number-format.ts).
  */
 import { approximate, compare } from "../decimal.ts";

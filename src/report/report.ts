@@ -1,8 +1,8 @@
 /**
  * What a backtest tells: one plain value, and the arithmetic that fills it.
  *
- * Invariants: money is decimal text; a report holds JSON only, so its canonical text and hash are the same on every machine;
- * `wallMs` is the one machine fact and stays out of the hash; statistics of nothing are 0, never NaN.
+ * Invariants: money is decimal text; a report holds JSON only, so its canonical text and hash are the same on every
+ * machine; `wallMs` is the one machine fact and stays out of the hash; statistics of nothing are 0, never NaN.
  * Not here: what happened (the runner collects it), how it looks (report-text.ts).
  */
 import { createHash } from "node:crypto";
@@ -88,7 +88,10 @@ export interface StrategyReport extends ExitGapReport {
   readonly fees: string;
   /** Paid, or received where negative; left out where the run charged none. */
   readonly funding?: string;
-  /** Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was liquidated. */
+  /**
+   * Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was
+   * liquidated.
+   */
   readonly liquidation?: string;
   /** Traded value. */
   readonly volume: string;
@@ -134,7 +137,10 @@ interface RealRun {
   readonly equity: "account" | "fills";
 }
 
-/** Result of a backtest, or of a run in real time. Money is decimal text in `currency`; times ending in `Ms` are milliseconds. */
+/**
+ * Result of a backtest, or of a run in real time. Money is decimal text in `currency`; times ending in `Ms` are
+ * milliseconds.
+ */
 export interface RunReport {
   /** Hash of everything that the run did: equal for equal inputs, on every machine. */
   readonly resultHash: string;
@@ -156,7 +162,10 @@ export interface RunReport {
   readonly virtualMs: number;
   /** Time that the run took; not part of the hash. */
   readonly wallMs: number;
-  /** The last failure of each strategy and plugin that threw; left out where none did. It names files of this machine and is not hashed. */
+  /**
+   * The last failure of each strategy and plugin that threw; left out where none did. It names files of this machine
+   * and is not hashed.
+   */
   readonly failures?: readonly Failure[];
   /** `rejected` by the service; `refused` locally, before it cost quota. */
   readonly orders: {
@@ -219,11 +228,16 @@ export interface RunReport {
   };
   /** Each strategy's part, by name. */
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
-  /** What strategies made of each instrument that they traded, by name: their `pnl` adds up to that of the strategies. */
+  /**
+   * What strategies made of each instrument that they traded, by name: their `pnl` adds up to that of the strategies.
+   */
   readonly perInstrument: Readonly<Record<string, InstrumentReport>>;
   /** What strategies held over time. */
   readonly exposure: ExposureReport;
-  /** How returns went together: of strategies, and of the prices of what they traded; left out where there are not two of either. */
+  /**
+   * How returns went together: of strategies, and of the prices of what they traded; left out where there are not two
+   * of either.
+   */
   readonly correlation?: Correlations;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly RejectionReason[];
@@ -235,11 +249,19 @@ export interface RunReport {
   readonly drawdown: Drawdown;
   /** Left out of runs that began with nothing. */
   readonly returns?: Returns;
-  /** Buy and hold of the instrument that was traded first; left out where none was, and of runs that began with nothing. */
+  /**
+   * Buy and hold of the instrument that was traded first; left out where none was, and of runs that began with nothing.
+   */
   readonly benchmark?: BenchmarkReport;
-  /** Orders that got less than they wanted because the volume of bars bounded them, by instrument; left out where there are none. */
+  /**
+   * Orders that got less than they wanted because the volume of bars bounded them, by instrument; left out where there
+   * are none.
+   */
   readonly volumeCuts?: readonly VolumeCut[];
-  /** Number of market orders that came in a gap of the recording and were filled at the first price after it, by instrument. */
+  /**
+   * Number of market orders that came in a gap of the recording and were filled at the first price after it, by
+   * instrument.
+   */
   readonly gapFills?: Readonly<Record<string, number>>;
   /** What the recording holds, and its gaps. */
   readonly coverage: Coverage;

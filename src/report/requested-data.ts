@@ -1,8 +1,9 @@
 /**
  * Which market data was asked for during a run, and by which strategies.
  *
- * Invariants: each stream is noted once, in the order of asking; what the market answers is handed on untouched, refusals
- * included, which are not noted. Quotes that no strategy asked for are the engine's, to price market orders, and not noted either.
+ * Invariants: each stream is noted once, in the order of asking; what the market answers is handed on untouched,
+ * refusals included, which are not noted. Quotes that no strategy asked for are the engine's, to price market orders,
+ * and not noted either.
  */
 import type { Market } from "../market/market-data.ts";
 import type { SeriesKind } from "../market/tape/tape.ts";
@@ -33,7 +34,10 @@ export class RequestedData {
     return { ...market, ...watched(market, note) };
   }
 
-  /** Notes what is asked of `market` itself, by replacing its methods: its users have been given this one object before they ask. */
+  /**
+   * Notes what is asked of `market` itself, by replacing its methods: its users have been given this one object before
+   * they ask.
+   */
   watch(market: Market): void {
     const note: Note = (kind, instId, barMs = 0) => {
       const name = nameOf(kind, instId, barMs);

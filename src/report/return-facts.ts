@@ -1,7 +1,8 @@
 /**
  * Returns and their risk in words: the sentences and rows that the text report and the page for a browser share.
  *
- * Invariants: pure text from the report alone; what has no value is a dash; nothing annualised is said of a run too short for it.
+ * Invariants: pure text from the report alone; what has no value is a dash; nothing annualised is said of a run too
+ * short for it.
  * Not here: the figures (returns.ts), their place on a page (report-text.ts, html/).
  */
 import { amount, duration, grouped, signed } from "./number-format.ts";

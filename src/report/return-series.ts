@@ -1,8 +1,9 @@
 /**
  * The series of returns that statistics of a run are computed from.
  *
- * Invariants: a run of at least seven days has one return for each day in UTC, from close to close, the first one from the equity
- * at the start; a shorter run has one between each two of its equally spaced samples. Shares are exact to the 18th place.
+ * Invariants: a run of at least seven days has one return for each day in UTC, from close to close, the first one from
+ * the equity at the start; a shorter run has one between each two of its equally spaced samples. Shares are exact to
+ * the 18th place.
  * Not here: what is computed from it (returns.ts), when equity is sampled (backtest/equity-samples.ts).
  */
 import { div, isPositive, sub } from "../decimal.ts";
@@ -19,7 +20,9 @@ export interface ReturnPoint extends EquityPoint {
 
 export const dayMs = 86_400_000;
 const daysMin = 7;
-/** A day that is cut shorter than this belongs to the one beside it: recordings begin and end a moment beyond midnight. */
+/**
+ * A day that is cut shorter than this belongs to the one beside it: recordings begin and end a moment beyond midnight.
+ */
 const partMsMin = 60_000;
 
 /** Whether figures may be scaled to a year: recordings end a moment before the full day. */

@@ -1,10 +1,12 @@
 /**
- * Statistics of a series of returns: volatility, Sharpe, Sortino, Omega, value at risk, skew, kurtosis, rolling figures.
+ * Statistics of a series of returns: volatility, Sharpe, Sortino, Omega, value at risk, skew, kurtosis, rolling
+ * figures.
  *
- * Formulas are those of QuantStats 0.0.86 (`quantstats.stats`) with a risk-free rate of 0; empyrical-reloaded 0.7.1 gives the same
- * where it has them, except that its value at risk and shortfall are of the returns as they were: those are the `historical` ones.
- * Invariants: returns are shares, 0.01 for one percent; what cannot be said of so few or so equal returns is absent, never 0 or
- * infinite; only arithmetic that every machine rounds alike is used.
+ * Formulas are those of QuantStats 0.0.86 (`quantstats.stats`) with a risk-free rate of 0; empyrical-reloaded 0.7.1
+ * gives the same where it has them, except that its value at risk and shortfall are of the returns as they were: those
+ * are the `historical` ones.
+ * Invariants: returns are shares, 0.01 for one percent; what cannot be said of so few or so equal returns is absent,
+ * never 0 or infinite; only arithmetic that every machine rounds alike is used.
  * Not here: which returns (return-series.ts), how they are told (returns.ts).
  */
 
@@ -21,7 +23,10 @@ export interface ReturnStatistics {
   /** The return that one in twenty falls below, were returns normally distributed, and the mean of those below it. */
   readonly valueAtRisk: number;
   readonly shortfall: number;
-  /** empyrical's: the 5 % quantile of the returns, interpolated, and the mean of the lowest twentieth, that return included. */
+  /**
+   * empyrical's: the 5 % quantile of the returns, interpolated, and the mean of the lowest twentieth, that return
+   * included.
+   */
   readonly historicalValueAtRisk: number;
   readonly historicalShortfall: number;
   /** Without bias, as pandas has it; 0 for a normal distribution. */
@@ -36,7 +41,9 @@ const tail = 0.05;
 const normalQuantile = -1.6448536269514729;
 const normalDensity = 0.10313564037537139;
 
-/** What a spread has to exceed, as a share of the largest return, to be more than what rounding leaves of equal returns. */
+/**
+ * What a spread has to exceed, as a share of the largest return, to be more than what rounding leaves of equal returns.
+ */
 const spreadMin = 1e-12;
 
 /** Of one return at least; ratios and volatility are scaled to `periods` of them. */

@@ -1,8 +1,9 @@
 /**
  * Return of a run and its risk: what it made, compounded over a year, and the statistics of its returns.
  *
- * Invariants: a run of at least seven days is told by days and scaled to years of 365 of them, a shorter one by its samples and
- * never scaled beyond itself; the risk-free rate is 0; a loss is never more than everything; figures are percentages of four digits.
+ * Invariants: a run of at least seven days is told by days and scaled to years of 365 of them, a shorter one by its
+ * samples and never scaled beyond itself; the risk-free rate is 0; a loss is never more than everything; figures are
+ * percentages of four digits.
  * Not here: the series (return-series.ts), the formulas (return-statistics.ts), powers (growth.ts).
  */
 
@@ -21,7 +22,10 @@ export interface Returns {
   readonly startEquity: string;
   /** Change of equity, not annualised. */
   readonly percent: string;
-  /** Compound annual growth rate of `samples` days; absent in a run shorter than seven days, and beyond `cagrPercentMax`. */
+  /**
+   * Compound annual growth rate of `samples` days; absent in a run shorter than seven days, and beyond
+   * `cagrPercentMax`.
+   */
   readonly cagrPercent?: string;
   readonly volatilityPercent: string;
   /** Absent where returns never varied, or never fell. */

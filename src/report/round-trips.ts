@@ -1,8 +1,8 @@
 /**
  * Trades of one strategy in one instrument from flat to flat.
  *
- * Invariants: a fill that reverses the position closes one trade and opens the next, each with its share of the fee; every fill and
- * every charge is in exactly one trade, so that sums over trades lose nothing.
+ * Invariants: a fill that reverses the position closes one trade and opens the next, each with its share of the fee;
+ * every fill and every charge is in exactly one trade, so that sums over trades lose nothing.
  * Not here: trades by lots (matched-lots.ts), what is told of a trade (trade-list.ts).
  */
 import { add, compare, mul, plain, sub } from "../decimal.ts";
@@ -45,7 +45,9 @@ export class RoundTrips {
     this.#looks = keptMax !== undefined;
   }
 
-  /** `rate` is what a gain is in the run's currency, `worth` the fill's price times its quantity where that is known. */
+  /**
+   * `rate` is what a gain is in the run's currency, `worth` the fill's price times its quantity where that is known.
+   */
   take(fill: TradeFill, at: number, rate = "1", worth?: string): void {
     const { side, px, qty, cost } = fill;
     const buys = side === "buy";

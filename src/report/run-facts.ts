@@ -1,8 +1,10 @@
 /**
  * Figures of a run in words: the rows of a report, on a terminal and on pages.
  *
- * Invariants: pure text from the report alone, rounded for show; what has no value is a dash; what a run had none of is left out.
- * Not here: the figures (report.ts), statistics of trades (trade-facts.ts), their place on a page (report-text.ts, html/summary-tables.ts).
+ * Invariants: pure text from the report alone, rounded for show; what has no value is a dash; what a run had none of is
+ * left out.
+ * Not here: the figures (report.ts), statistics of trades (trade-facts.ts), their place on a page (report-text.ts,
+ * html/summary-tables.ts).
  */
 import { abs, compare, div, isPositive, isZero, mul } from "../decimal.ts";
 import { amount, counted, duration, grouped, percent, placesFor, signed } from "./number-format.ts";

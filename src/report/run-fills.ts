@@ -1,7 +1,8 @@
 /**
  * Fills of a run in real time one by one, and prices from them and from samples, for its page.
  *
- * Invariants: at most `keptMax` fills, the latest; prices are whole numbers of a unit that is fine enough for all of them.
+ * Invariants: at most `keptMax` fills, the latest; prices are whole numbers of a unit that is fine enough for all of
+ * them.
  * Not here: sums over fills (trade-statistics.ts).
  */
 import { isPositive } from "../decimal.ts";

@@ -1,7 +1,9 @@
 /**
- * Use of the quota in a run at a service that keeps its own count: what this client sent, waited for, and how it was answered.
+ * Use of the quota in a run at a service that keeps its own count: what this client sent, waited for, and how it was
+ * answered.
  *
- * Invariants: bounded: 4,000 minutes, older ones joined, and `keptMax` durations of answers; what others used is not in it.
+ * Invariants: bounded: 4,000 minutes, older ones joined, and `keptMax` durations of answers; what others used is not in
+ * it.
  * Not here: the embedded service's own count, which backtests have (backtest/report-collector.ts).
  */
 import type { Event } from "../journal/events.ts";

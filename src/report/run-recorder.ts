@@ -1,10 +1,11 @@
 /**
  * Recorder of a run in real time, paper or live: what it did and made, as the report of a backtest tells it.
  *
- * Invariants: only listens, and asks the service for nothing; bounded, however long the run: at most `samplesMax` samples (every second one
- * is dropped when there are more), the last `keptMax` fills, and trades of each strategy and instrument, `keptMax` waits and 4,000 minutes of the quota,
- * while sums and counts stay exact; money is that of the embedded service where it is one, else of own fills, and what is held is valued as
- * the engine values it, by the price at which it could be closed.
+ * Invariants: only listens, and asks the service for nothing; bounded, however long the run: at most `samplesMax`
+ * samples (every second one is dropped when there are more), the last `keptMax` fills, and trades of each strategy and
+ * instrument, `keptMax` waits and 4,000 minutes of the quota, while sums and counts stay exact; money is that of the
+ * embedded service where it is one, else of own fills, and what is held is valued as the engine values it, by the price
+ * at which it could be closed.
  * Not here: who asks for a report and when (cli/run-report.ts), a backtest's (backtest/report-collector.ts).
  */
 import type { Profile } from "../contract/profile.ts";
@@ -111,7 +112,10 @@ export class RunRecorder {
     if (event.type === "fill") this.#filled(event);
   }
 
-  /** The engine trades from now on. Without an account, fills come from events, and what is held already is carried over. */
+  /**
+   * The engine trades from now on. Without an account, fills come from events, and what is held already is carried
+   * over.
+   */
   begin(strategies: readonly StrategyMoney[], account?: AccountMoney): void {
     this.#account = account;
     this.#begun = true;

@@ -1,8 +1,9 @@
 /**
- * Samples of a run: its equity, the profit of its strategies, what they held and the prices of instruments, at the same instants.
+ * Samples of a run: its equity, the profit of its strategies, what they held and the prices of instruments, at the same
+ * instants.
  *
- * Invariants: all are taken together, so that they belong together; where only so many are kept, every second one is dropped, so that
- * what remains is evenly spread, and the instants lie further apart from then on.
+ * Invariants: all are taken together, so that they belong together; where only so many are kept, every second one is
+ * dropped, so that what remains is evenly spread, and the instants lie further apart from then on.
  * Not here: when samples are taken and where values come from (backtest/equity-samples.ts, run-recorder.ts).
  */
 import { add } from "../decimal.ts";

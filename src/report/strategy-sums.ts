@@ -70,7 +70,10 @@ export class StrategySums {
     return found;
   }
 
-  /** Takes a fill of one of its instruments at the rate of its quote currency; 1 where it opened a position that was flat, -1 where it closed one, else 0. */
+  /**
+   * Takes a fill of one of its instruments at the rate of its quote currency; 1 where it opened a position that was
+   * flat, -1 where it closed one, else 0.
+   */
   take(own: InstrumentSums, fill: TradeFill, at: number, rate: string, worth?: string, fees?: RunningSum): -1 | 0 | 1 {
     const opened = own.take(fill, at, rate, worth, fees);
     if (opened !== 0) this.#presence[opened === 1 ? "opened" : "closed"](at);

@@ -53,7 +53,10 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-/** Two blocks side by side, the left one at its share of the width or as wide as it needs; below each other where they do not fit. */
+/**
+ * Two blocks side by side, the left one at its share of the width or as wide as it needs; below each other where they
+ * do not fit.
+ */
 export const beside = (left: Block, right: Block, page: Pick<Page, "width" | "paint">): readonly string[] => {
   const needed = Math.max(...left.lines.map(widthOf)) + 3;
   const half = Math.max(Math.floor(page.width * 0.55), needed);

@@ -46,7 +46,9 @@ interface ValueTick {
   readonly text: string;
 }
 
-/** Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as tell them apart. */
+/**
+ * Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as tell them apart.
+ */
 export const valueTicks = (low: number, high: number, most = 5, suffix = ""): readonly ValueTick[] => {
   if (!(high > low)) return [{ value: low, text: `${spell(low, 2)}${suffix}` }];
   const rough = (high - low) / most;

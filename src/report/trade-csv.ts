@@ -1,8 +1,8 @@
 /**
  * Trades as comma-separated values, one line each.
  *
- * Invariants: the columns are the fields of a trade under their own names; instants are ISO 8601 in UTC, empty where there is none;
- * order ids are separated by blanks.
+ * Invariants: the columns are the fields of a trade under their own names; instants are ISO 8601 in UTC, empty where
+ * there is none; order ids are separated by blanks.
  */
 import { csvLines } from "./csv-lines.ts";
 import type { TradeRecord } from "./trade-list.ts";

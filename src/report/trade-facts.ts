@@ -15,7 +15,10 @@ interface TradeFact {
   readonly cells: readonly string[];
 }
 
-/** All strategies together where there are several, first because a narrow screen shows the first columns; then each of them. */
+/**
+ * All strategies together where there are several, first because a narrow screen shows the first columns; then each of
+ * them.
+ */
 export const tradeColumns = ({
   perStrategy,
   trades,

@@ -1,8 +1,8 @@
 /**
  * List of trades: each round trip with its prices, its costs, and the furthest that the market went for and against it.
  *
- * Invariants: pure; gross comes from exact values, not from the average prices that are shown; net = gross - fees - funding; over
- * all trades of a strategy net sums up to its profit, to the last digit.
+ * Invariants: pure; gross comes from exact values, not from the average prices that are shown; net = gross - fees -
+ * funding; over all trades of a strategy net sums up to its profit, to the last digit.
  * Not here: which fills make a trade (round-trips.ts, matched-lots.ts), recorded prices (price-extremes.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -81,7 +81,10 @@ export interface TradeSums {
   funding: string;
   /** Instant of the last closing fill. */
   exitAt: number;
-  /** Of a swap that is not quoted in the run's currency: gains converted when they were made, and the entry value of what is left. */
+  /**
+   * Of a swap that is not quoted in the run's currency: gains converted when they were made, and the entry value of
+   * what is left.
+   */
   converted?: { gains: string; entryLeft: string };
   /** Prices that were met while it was open, where they are not recorded. */
   reached?: { readonly low: string; readonly high: string };

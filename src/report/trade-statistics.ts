@@ -1,10 +1,10 @@
 /**
  * Counts and sums of a run, strategy by strategy, as events and fills come in.
  *
- * Invariants: counts come from the journal and money from the service's own fills, so no opinion the engine has of itself is
- * repeated; sums are exact. What is quoted in another currency is converted at the rate of its instant (converted-money.ts), and counted but
- * not valued where nothing connects that currency. What the service did to a position is shared out among those who hold it
- * (attribution.ts).
+ * Invariants: counts come from the journal and money from the service's own fills, so no opinion the engine has of
+ * itself is repeated; sums are exact. What is quoted in another currency is converted at the rate of its instant
+ * (converted-money.ts), and counted but not valued where nothing connects that currency. What the service did to a
+ * position is shared out among those who hold it (attribution.ts).
  */
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
 import type { RunningSum } from "../decimal-units.ts";
@@ -26,7 +26,10 @@ import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
-/** What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where nothing connects them. */
+/**
+ * What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where
+ * nothing connects them.
+ */
 export type RateOf = (instId: string) => string | undefined;
 
 /** Prices of instruments in their own quote currencies, for what is held: long and short may meet different ones. */
@@ -40,7 +43,10 @@ interface Counted extends KeptTrades {
   readonly fromAt: number;
   readonly untilAt: number;
   readonly rateOf?: RateOf;
-  /** For runs without a known end: at most so many waits and trades of an instrument are kept, and no order that is over. */
+  /**
+   * For runs without a known end: at most so many waits and trades of an instrument are kept, and no order that is
+   * over.
+   */
   readonly keptMax?: number;
 }
 
@@ -69,7 +75,9 @@ export class TradeStatistics {
   readonly #liquidity = byLiquidity();
   /** How the fills of a liquidation's order are shared. */
   readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
-  /** Client order ids of calls that close a position of the account, with its user and instrument, until it is closed. */
+  /**
+   * Client order ids of calls that close a position of the account, with its user and instrument, until it is closed.
+   */
   readonly #closeCalls = new Map<string, string>();
   #heldUntil = Number.NEGATIVE_INFINITY;
   #firstTraded: string | undefined;
@@ -116,7 +124,10 @@ export class TradeStatistics {
     return new Map(this.#all().map((own) => [own.name, own.pnl(markOf)]));
   }
 
-  /** What strategies hold at these prices: all positions without their signs, and with them. Strategies against each other cancel. */
+  /**
+   * What strategies hold at these prices: all positions without their signs, and with them. Strategies against each
+   * other cancel.
+   */
   exposure(prices: Prices): { readonly gross: string; readonly net: string } {
     const worth = instrumentsOf(this.#all()).map(([, all]) =>
       sum(all.map((one) => one.worth(this.#markOf(prices)(one)))),
@@ -216,7 +227,10 @@ export class TradeStatistics {
     for (const [clOrdId, closed] of this.#closeCalls) if (closed === position) this.#closeCalls.delete(clOrdId);
   }
 
-  /** `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is told. */
+  /**
+   * `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is
+   * told.
+   */
   onFill(fill: Fill, at = fill.at, strategy?: string): void {
     const own = strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy);
     if (own !== undefined) own.counts.fills++;
@@ -253,7 +267,10 @@ export class TradeStatistics {
     }
   }
 
-  /** What a strategy held before the run is taken over at `px`, or what the service did to it is its own: no fill of its orders. */
+  /**
+   * What a strategy held before the run is taken over at `px`, or what the service did to it is its own: no fill of its
+   * orders.
+   */
   carry(strategy: string, instId: string, qty: string, px: string, at: number, cost = "0"): void {
     const own = this.#sums.get(strategy);
     const rate = this.#rateOf(instId);
@@ -267,7 +284,10 @@ export class TradeStatistics {
     );
   }
 
-  /** Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill counts as well. */
+  /**
+   * Fees of a strategy in an instrument as they are known now, in its quote currency: what was learned after a fill
+   * counts as well.
+   */
   knowFees(strategy: string, instId: string, fees: string): void {
     const known = this.#sums.get(strategy)?.known(instId);
     const rate = this.#rateOf(instId);

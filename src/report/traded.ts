@@ -1,7 +1,8 @@
 /**
  * Orders and money of a run, of all strategies together, from what was counted and sampled.
  *
- * Invariants: exact; what strategies made, what was charged and what came from elsewhere add up to the change of equity.
+ * Invariants: exact; what strategies made, what was charged and what came from elsewhere add up to the change of
+ * equity.
  * Not here: counting (trade-statistics.ts), sampling (run-samples.ts), the rest of a report (report.ts).
  */
 import { add, div, isPositive, sub, sum } from "../decimal.ts";

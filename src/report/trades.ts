@@ -1,9 +1,10 @@
 /**
- * Statistics over closed trades from flat to flat: how many won, what they brought, how long they lasted, and what is still held.
+ * Statistics over closed trades from flat to flat: how many won, what they brought, how long they lasted, and what is
+ * still held.
  *
- * Invariants: net profits decide, after fees, funding and fees of liquidations; sums are exact, so that `net` and `open` add up to
- * what strategies made, to the last digit; averages and rates are cut at their last digit; what cannot be said of so few trades is
- * left out, never 0 or infinite.
+ * Invariants: net profits decide, after fees, funding and fees of liquidations; sums are exact, so that `net` and
+ * `open` add up to what strategies made, to the last digit; averages and rates are cut at their last digit; what cannot
+ * be said of so few trades is left out, never 0 or infinite.
  * Not here: what a trade is (round-trips.ts), each of them (trade-list.ts).
  */
 import { add, div, mul, sum } from "../decimal.ts";

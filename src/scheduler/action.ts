@@ -29,11 +29,13 @@ export interface Action {
   readonly elementWeight?: number;
   /** Dropped, and said so, when still waiting at this instant. */
   readonly deadlineAt?: number;
-  /** Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer. */
+  /**
+   * Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer.
+   */
   readonly elementsNow?: (() => number) | undefined;
   /**
-   * The request as of `now`, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called once, when the
-   * slot has opened.
+   * The request as of `now`, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called
+   * once, when the slot has opened.
    */
   build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined;
   /** How it ended; called once, and not at all for an action that was withdrawn. */

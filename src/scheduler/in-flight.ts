@@ -1,8 +1,8 @@
 /**
  * Requests in flight: from the byte that leaves to the response or the failure.
  *
- * Invariants: every lease given here ends once, whatever the transport does: a response settles it, a failure loses it; what could
- * not be written down, or was kept back at the last moment, was not sent.
+ * Invariants: every lease given here ends once, whatever the transport does: a response settles it, a failure loses it;
+ * what could not be written down, or was kept back at the last moment, was not sent.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../contract/transport.ts";

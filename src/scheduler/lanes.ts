@@ -1,8 +1,9 @@
 /**
  * Lanes of waiting actions: the members of one are alike to the ledger.
  *
- * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts, and products where a layer counts each) and kept in the
- * order of their heads. While a user probes, the lightest call comes first.
+ * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts, and
+ * products where a layer counts each) and kept in the order of their heads. While a user probes, the lightest call
+ * comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Account, Action } from "./action.ts";
@@ -39,8 +40,8 @@ export class Lanes {
   #sequence = 0;
 
   /**
-   * Owners with a budget get lanes of their own, so that they can be held back without holding back others; so do products, of endpoints
-   * that `byProduct` names.
+   * Owners with a budget get lanes of their own, so that they can be held back without holding back others; so do
+   * products, of endpoints that `byProduct` names.
    */
   constructor(
     ledger: Pick<Ledger, "probing" | "turns">,

@@ -1,11 +1,10 @@
 /**
  * A stable queue: least key first, first in first out among equals.
  *
- * Invariants: push and pop are O(log n), and O(1) for entries that come in the order they leave, which most do: those stand in a
- * row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when they surface and swept
- * when they are the majority.
- * Keys stand in arrays of their own, four children to a parent: with very many entries the time goes into fetching memory, and
- * so an entry itself is only looked at when it comes or leaves.
+ * Invariants: push and pop are O(log n), and O(1) for entries that come in the order they leave, which most do: those
+ * stand in a row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when they
+ * surface and swept when they are the majority. Keys stand in arrays of their own, four children to a parent: with very
+ * many entries the time goes into fetching memory, and so an entry itself is only looked at when it comes or leaves.
  */
 
 export interface Queued {

@@ -1,8 +1,8 @@
 /**
  * Who goes first: classes of action, and how waiting makes up for a lower class.
  *
- * Invariants: exits overtake everything else whatever its age; among ordinary actions a class is worth a head start, so that
- * nothing starves; within a class, strategies that queue much do not push back those that queue little.
+ * Invariants: exits overtake everything else whatever its age; among ordinary actions a class is worth a head start, so
+ * that nothing starves; within a class, strategies that queue much do not push back those that queue little.
  */
 import type { ActionClass } from "../journal/events.ts";
 import type { Rank } from "./quota/ledger.ts";
@@ -38,7 +38,10 @@ export class Share {
     this.#until = now;
   }
 
-  /** Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the other. */
+  /**
+   * Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the
+   * other.
+   */
   enter(weight: number, now: number): number {
     // What was used while no other wanted it is not held against anyone later.
     const start = this.queued === 0 ? now : Math.max(now, this.#until);
@@ -68,7 +71,10 @@ export class FairShares {
 
 const budgetWindowMs = 60_000;
 
-/** Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is meant. */
+/**
+ * Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is
+ * meant.
+ */
 export class Budgets {
   /** Nobody has a budget. */
   readonly none: boolean;

@@ -1,8 +1,8 @@
 /**
  * One action from submission to its ending: it waits in a lane, leaves on a lease, and is the sink of its response.
  *
- * Invariants: a lease given to it ends once, whatever the transport does: the first response or failure ends it, what comes after
- * is ignored. One object for all of this, because hundreds of thousands may wait, and as many be under way.
+ * Invariants: a lease given to it ends once, whatever the transport does: the first response or failure ends it, what
+ * comes after is ignored. One object for all of this, because hundreds of thousands may wait, and as many be under way.
  * Not here: what the response does (in-flight.ts), who goes next (lanes.ts).
  */
 

@@ -1,8 +1,9 @@
 /**
- * Traces of requests: the one tracer that follows actions, and the headers of W3C trace context that it may give a request.
+ * Traces of requests: the one tracer that follows actions, and the headers of W3C trace context that it may give a
+ * request.
  *
- * Invariants: two headers and no other, each of its form, so that nothing else reaches a request; without a tracer a request is
- * passed on as it is, and nothing is kept.
+ * Invariants: two headers and no other, each of its form, so that nothing else reaches a request; without a tracer a
+ * request is passed on as it is, and nothing is kept.
  * Not here: spans (a plugin makes them), writing headers (client/transport).
  */
 import type { RequestTracer, TraceHeaders, WireRequest } from "../contract/transport.ts";

@@ -1,9 +1,11 @@
 /**
  * Scheduler of API actions: which waiting one leaves next, and when. The only place that waits.
  *
- * Invariants: an action leaves only with a grant on all its layers; what to send is asked for when its slot has opened, so a
- * wanted order that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it left never leaves.
- * Not here: the arithmetic of quota (quota/), requests in flight (in-flight.ts), what an answer means (client/parse-response.ts).
+ * Invariants: an action leaves only with a grant on all its layers; what to send is asked for when its slot has opened,
+ * so a wanted order that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it
+ * left never leaves.
+ * Not here: the arithmetic of quota (quota/), requests in flight (in-flight.ts), what an answer means
+ * (client/parse-response.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import { SluiceError } from "../errors.ts";
@@ -22,8 +24,8 @@ import { Wakeup } from "./wakeup.ts";
 
 const clockStepMs = 100;
 /**
- * What leaves together is charged as of one instant, so that the ledger has to look but once. A little early is safe: such a call
- * counts in the earliest window it can have reached and in every later one until it is answered.
+ * What leaves together is charged as of one instant, so that the ledger has to look but once. A little early is safe:
+ * such a call counts in the earliest window it can have reached and in every later one until it is answered.
  */
 const instantMs = 0.2;
 /** A quota port that fails is asked again after this. */
@@ -97,8 +99,9 @@ export class Scheduler {
   }
 
   /**
-   * Queues an action, or sends it at once where there is quota; `done` may be called before this returns. Throws QUEUE_FULL.
-   * The returned function withdraws the action: it is not sent if it still waits, and not told its end in any case.
+   * Queues an action, or sends it at once where there is quota; `done` may be called before this returns. Throws
+   * QUEUE_FULL. The returned function withdraws the action: it is not sent if it still waits, and not told its end in
+   * any case.
    */
   submit(action: Action): () => void {
     const lanes = this.#lanes;
@@ -127,7 +130,10 @@ export class Scheduler {
     this.#inFlight.closed = true;
   }
 
-  /** Quota came back or time moved on: what was stuck may not be any more. `now` is for those who have read the clock already. */
+  /**
+   * Quota came back or time moved on: what was stuck may not be any more. `now` is for those who have read the clock
+   * already.
+   */
   wake(now = this.#clock.now()): void {
     this.#epoch++;
     this.#pump(now);
@@ -208,7 +214,10 @@ export class Scheduler {
     return round === this.#round && weight >= lighterThan;
   }
 
-  /** In this round only lighter calls may pass the one that has to wait: of the same user, or on the same keys where a key has no room. */
+  /**
+   * In this round only lighter calls may pass the one that has to wait: of the same user, or on the same keys where a
+   * key has no room.
+   */
   #holdBack({ user, sameKeys }: Lane, { lighterThan, ofKey }: Refusal): void {
     const group = ofKey === true ? sameKeys : user;
     group.lighterThan = group.round === this.#round ? Math.min(group.lighterThan, lighterThan) : lighterThan;
@@ -244,7 +253,10 @@ export class Scheduler {
     );
   }
 
-  /** The port has answered later. What the lane holds by now decides what the lease is used for; a refusal is that of the lane's next turn. */
+  /**
+   * The port has answered later. What the lane holds by now decides what the lease is used for; a refusal is that of
+   * the lane's next turn.
+   */
   #granted(lane: Lane, grant: Grant): void {
     lane.asking = false;
     lane.refusal = grant.granted ? undefined : grant;

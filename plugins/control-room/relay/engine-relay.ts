@@ -1,9 +1,10 @@
 /**
  * Relay of several control ports: every engine that is at one of them, as a source of one page on this machine.
  *
- * Invariants: a port that does not answer keeps nothing from the others and is asked again; each engine has one name here, with the
- * address of its port where two have the same; tokens stay in this process.
- * Not here: one engine (relay-source.ts), the page's own port (server/control-room.ts), which ports there are (`sluice ui`).
+ * Invariants: a port that does not answer keeps nothing from the others and is asked again; each engine has one name
+ * here, with the address of its port where two have the same; tokens stay in this process.
+ * Not here: one engine (relay-source.ts), the page's own port (server/control-room.ts), which ports there are (`sluice
+ * ui`).
  */
 import type { Subscription } from "rxjs";
 import { type Clock, every, messageOf } from "sluice/extension";

@@ -1,8 +1,9 @@
 /**
  * An engine of another process as a control source of this one: what its port tells, and actions passed on to it.
  *
- * Invariants: what is shown is what the engine's own port told last, within the same bounds; an engine whose port is not heard any more
- * is `gone` from that moment, and is looked for until it is told to end; an action goes to this engine's port alone, once.
+ * Invariants: what is shown is what the engine's own port told last, within the same bounds; an engine whose port is
+ * not heard any more is `gone` from that moment, and is looked for until it is told to end; an action goes to this
+ * engine's port alone, once.
  * Not here: HTTP (upstream-port.ts), which engines there are (engine-relay.ts).
  */
 import { firstValueFrom, type Observable, Subject } from "rxjs";

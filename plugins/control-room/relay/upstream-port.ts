@@ -1,8 +1,8 @@
 /**
  * Upstream port: the control port of another process, asked over HTTP with the token of its link.
  *
- * Invariants: only the address that was given is asked, no redirect is followed, and the token goes nowhere else and is in no message;
- * every answer has a bound in time and in size; what is heard is checked before it is used.
+ * Invariants: only the address that was given is asked, no redirect is followed, and the token goes nowhere else and is
+ * in no message; every answer has a bound in time and in size; what is heard is checked before it is used.
  * Not here: what is shown of it (relay-source.ts), which there are (engine-relay.ts).
  */
 
@@ -171,7 +171,10 @@ interface Following {
   readonly stopping: AbortSignal;
 }
 
-/** Follows an engine until its stream ends, fails or falls silent. Resolves where the engine has stopped, rejects otherwise. */
+/**
+ * Follows an engine until its stream ends, fails or falls silent. Resolves where the engine has stopped, rejects
+ * otherwise.
+ */
 export const followEngine = async (
   link: PortLink,
   id: string,

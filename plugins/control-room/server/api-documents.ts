@@ -1,8 +1,8 @@
 /**
  * The control port's API as an OpenAPI 3.1 and an AsyncAPI 3 document.
  *
- * Invariants: pure; bodies are described by the schemas that check them, sections by the table that bounds them; what the guard refuses
- * is among the answers.
+ * Invariants: pure; bodies are described by the schemas that check them, sections by the table that bounds them; what
+ * the guard refuses is among the answers.
  * Not here: serving them (control-app.ts), the API of the trading service (the plugin venue-server).
  */
 import { rowsMax } from "../control-document.ts";

@@ -1,9 +1,9 @@
 /**
  * Routes of the control port, behind the guard.
  *
- * Invariants: what a GET asks for changes nothing; every answer that is no file and no stream is JSON; a failure says nothing of this
- * machine; asking the engine's thread is bounded in number and by the second, stories apart from actions, and what is urgent is never
- * turned away for it.
+ * Invariants: what a GET asks for changes nothing; every answer that is no file and no stream is JSON; a failure says
+ * nothing of this machine; asking the engine's thread is bounded in number and by the second, stories apart from
+ * actions, and what is urgent is never turned away for it.
  * Not here: who may ask (request-guard.ts), what the answers look like to a client (api-documents.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -70,7 +70,8 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
     context.json(failure("SOURCE_UNKNOWN", "No engine of this id is here: see /api/v1/sources."), 404);
   const asked = questions(parts);
 
-  // Of actions the guard has let in those with an acting token alone; how often is decided when their small body is known.
+  // Of actions the guard has let in those with an acting token alone; how often is decided when their small body is
+  // known.
   app.use("/api/*", async (context, next) =>
     context.req.method === "POST" || reads.take(clock.now()) ? next() : tooMany(context),
   );

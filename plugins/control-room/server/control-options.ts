@@ -1,8 +1,8 @@
 /**
  * Options of the control port, and what they come to: where it listens and who may ask.
  *
- * Invariants: without an option that says so nobody but this machine reaches it; beyond this machine only with TLS, or behind a proxy that
- * ends it, and with tokens of the user's own.
+ * Invariants: without an option that says so nobody but this machine reaches it; beyond this machine only with TLS, or
+ * behind a proxy that ends it, and with tokens of the user's own.
  */
 import { readFileSync } from "node:fs";
 import { SluiceError } from "sluice";

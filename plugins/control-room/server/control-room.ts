@@ -1,8 +1,9 @@
 /**
  * Control room of a process: its control port, and every engine that is shown there.
  *
- * Invariants: engines of one process with equal options share one port; the port is opened with the first and closed with the last; an
- * engine that stops is told to those who watch before its stop goes on; a port that fails leaves the engines trading, and is told to each.
+ * Invariants: engines of one process with equal options share one port; the port is opened with the first and closed
+ * with the last; an engine that stops is told to those who watch before its stop goes on; a port that fails leaves the
+ * engines trading, and is told to each.
  * Not here: the fold of an engine (engine-view.ts), options (control-options.ts).
  */
 
@@ -66,7 +67,10 @@ const open = async (
 
 /** A place at a port for one source. */
 export interface ControlPlace {
-  /** Address of the page, with a token in the part that browsers do not send; without where the tokens are the user's own. */
+  /**
+   * Address of the page, with a token in the part that browsers do not send; without where the tokens are the user's
+   * own.
+   */
   readonly link: string;
   readonly url: string;
   readonly tokens: PortTokens;
@@ -76,8 +80,9 @@ export interface ControlPlace {
 }
 
 /**
- * Shows a source at the port of these options; throws CONFIG_INVALID where they do not go together, and rejects where it cannot listen.
- * `failed` is called when the port ends by itself later. A port that is `unlisted` is not found by other programs of this machine.
+ * Shows a source at the port of these options; throws CONFIG_INVALID where they do not go together, and rejects where
+ * it cannot listen. `failed` is called when the port ends by itself later. A port that is `unlisted` is not found by
+ * other programs of this machine.
  */
 export const takePlace = (
   source: ControlSource,
@@ -158,7 +163,9 @@ const recordRoom = (room: Room): void => {
   room.file = writePortFile({ url: room.local, pid: process.pid, engines: [...room.engines], ...room.tokens });
 };
 
-/** Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens. */
+/**
+ * Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens.
+ */
 export const openControlRoom = (context: PluginContext<ControlOptions>): (() => Promise<void>) => {
   const { options, print, every } = context;
   const { instance, environment, baseUrl } = context.about;

@@ -1,8 +1,9 @@
 /**
- * The engine's side of the control port: starts its thread, hands it the updates of each source as text, and answers what it asks.
+ * The engine's side of the control port: starts its thread, hands it the updates of each source as text, and answers
+ * what it asks.
  *
- * Invariants: at most `aheadMax` updates are on their way; a thread that falls behind gets everything anew when it has caught up, so that
- * nothing queues; whatever becomes of the thread, the engine trades on.
+ * Invariants: at most `aheadMax` updates are on their way; a thread that falls behind gets everything anew when it has
+ * caught up, so that nothing queues; whatever becomes of the thread, the engine trades on.
  * Not here: HTTP (http-listener.ts), what sources are made of (engine-source.ts).
  */
 import type { Worker } from "node:worker_threads";

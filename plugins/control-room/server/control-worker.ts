@@ -1,8 +1,8 @@
 /**
  * Thread of the control port: HTTP, its guard, and all who read, away from the engine's thread.
  *
- * Invariants: it holds hashes of the tokens and no key of anybody; a reader costs the engine's thread nothing; it ends when it is told to,
- * and with its process.
+ * Invariants: it holds hashes of the tokens and no key of anybody; a reader costs the engine's thread nothing; it ends
+ * when it is told to, and with its process.
  * Not here: the engine's side (control-thread.ts).
  */
 import { setPriority } from "node:os";
@@ -66,7 +66,10 @@ const forgetGone = (): void => {
   for (const { id } of gone.slice(0, Math.max(0, gone.length - goneMax))) feeds.delete(id);
 };
 
-/** Where a thread has a priority of its own it gives way to the engine's. Elsewhere the call would slow the whole process down. */
+/**
+ * Where a thread has a priority of its own it gives way to the engine's. Elsewhere the call would slow the whole
+ * process down.
+ */
 const giveWay = (): void => {
   if (process.platform !== "linux") return;
   try {

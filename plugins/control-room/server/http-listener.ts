@@ -1,8 +1,9 @@
 /**
  * HTTP listener of the control port: connections, their bounds, and the guard in front of the routes.
  *
- * Invariants: at most `connectionsMax` connections, `headerBytesMax` of headers, `headMs` for a head; every answer carries the same
- * headers of protection and none that would let another site read it; wrong tokens are answered late, and only so many at a time.
+ * Invariants: at most `connectionsMax` connections, `headerBytesMax` of headers, `headMs` for a head; every answer
+ * carries the same headers of protection and none that would let another site read it; wrong tokens are answered late,
+ * and only so many at a time.
  * Not here: the decisions (request-guard.ts), the routes (control-app.ts).
  */
 import {

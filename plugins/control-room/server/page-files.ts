@@ -1,8 +1,8 @@
 /**
  * Files of the page, read once at the start of the port: what a browser may load without a token.
  *
- * Invariants: an address is looked up in a table and never joined to a path, so that none leads out of the folders below; no file
- * holds a secret.
+ * Invariants: an address is looked up in a table and never joined to a path, so that none leads out of the folders
+ * below; no file holds a secret.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,9 +1,9 @@
 /**
  * Request guard: who may ask what of the control port, decided from the head of a request before anything is routed.
  *
- * Invariants: pure; checks run in this order and the first that fails answers: shape, peer, Host, Origin, Sec-Fetch-Site, upgrade, path,
- * token, method, content type, size; a token is compared in constant time and only in the header made for it; nothing that a browser sends
- * by itself gives access.
+ * Invariants: pure; checks run in this order and the first that fails answers: shape, peer, Host, Origin,
+ * Sec-Fetch-Site, upgrade, path, token, method, content type, size; a token is compared in constant time and only in
+ * the header made for it; nothing that a browser sends by itself gives access.
  * Not here: how often somebody may ask (token-bucket.ts), bodies (request-body.ts).
  */
 import { createHash, timingSafeEqual } from "node:crypto";

@@ -1,9 +1,9 @@
 /**
  * Feed of one source to all who read it: the document in the port's thread, and server-sent events for each reader.
  *
- * Invariants: an update is written as bytes once, for all readers; a reader whose socket takes no more gets nothing until it does: only the
- * keys of the rows that it missed are kept, at most `missedMax`, then it is given everything; so a reader costs one update at most,
- * however slow it is; one that takes nothing for `stuckMs` is disconnected.
+ * Invariants: an update is written as bytes once, for all readers; a reader whose socket takes no more gets nothing
+ * until it does: only the keys of the rows that it missed are kept, at most `missedMax`, then it is given everything;
+ * so a reader costs one update at most, however slow it is; one that takes nothing for `stuckMs` is disconnected.
  * Not here: who may read (request-guard.ts), where updates come from (control-thread.ts).
  */
 import { ControlDocument, type ControlUpdate } from "../control-document.ts";
@@ -154,7 +154,10 @@ export class SourceFeed {
     this.#heardAt = this.now();
   }
 
-  /** Once a second: readers learn that the port lives, and since when the engine's thread is silent. Those who take nothing go. */
+  /**
+   * Once a second: readers learn that the port lives, and since when the engine's thread is silent. Those who take
+   * nothing go.
+   */
   heartbeat(): void {
     const now = this.now();
     const bytes = frame("heartbeat", JSON.stringify({ silentMs: Math.round(now - this.#heardAt) }));

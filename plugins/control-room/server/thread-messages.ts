@@ -1,8 +1,8 @@
 /**
  * Messages between an engine's thread and the thread of its control port.
  *
- * Invariants: what crosses is text or plain data; updates are written once, for all who read them; each is acknowledged, so that neither
- * side queues without a bound.
+ * Invariants: what crosses is text or plain data; updates are written once, for all who read them; each is
+ * acknowledged, so that neither side queues without a bound.
  */
 import type { ControlAction } from "../control-source.ts";
 
@@ -18,7 +18,10 @@ export interface PortFacts {
   readonly behindProxy: boolean;
   /** Peers other than this machine are let in. */
   readonly isOpen: boolean;
-  /** SHA-256 of the tokens, hexadecimal: the tokens themselves stay on the engine's side. `act` is absent where nobody may act. */
+  /**
+   * SHA-256 of the tokens, hexadecimal: the tokens themselves stay on the engine's side. `act` is absent where nobody
+   * may act.
+   */
   readonly tokens: { readonly read: string; readonly act?: string };
   readonly version: string;
 }

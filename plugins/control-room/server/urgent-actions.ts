@@ -1,9 +1,11 @@
 /**
  * Urgent actions: halts, and the cancel of all orders, which no rate limit of the port keeps out.
  *
- * Invariants: an urgent action is begun within `pauseMs` of being asked for, whatever is being done; of equal ones one begins every
- * `pauseMs` at most, and those that come in between share the next one, so that a flood of them costs no more than that.
- * Not here: which those are (control-source.ts), who may ask (request-guard.ts), how often anything else may be asked (token-bucket.ts).
+ * Invariants: an urgent action is begun within `pauseMs` of being asked for, whatever is being done; of equal ones one
+ * begins every `pauseMs` at most, and those that come in between share the next one, so that a flood of them costs no
+ * more than that.
+ * Not here: which those are (control-source.ts), who may ask (request-guard.ts), how often anything else may be asked
+ * (token-bucket.ts).
  */
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "sluice/extension";

@@ -1,8 +1,8 @@
 /**
  * Rules that every plugin keeps, checked by running it in engines of its own on virtual time.
  *
- * Invariants: a rule finds one kind of fault and no other; each begins with an engine of its own, and a plugin that does not start,
- * or whose stop does not end, is reported by that rule alone.
+ * Invariants: a rule finds one kind of fault and no other; each begins with an engine of its own, and a plugin that
+ * does not start, or whose stop does not end, is reported by that rule alone.
  * Not here: extensions for real orders over a network, which `extend` adds to no test engine.
  */
 import { Subject } from "rxjs";
@@ -90,7 +90,10 @@ class PluginRun {
     return this.test.open.length > 0;
   }
 
-  /** A market, an order that is moved and filled, one that the exchange rejects, a strategy that fails, a halt and its end. */
+  /**
+   * A market, an order that is moved and filled, one that the exchange rejects, a strategy that fails, a halt and its
+   * end.
+   */
   async trade(): Promise<void> {
     const { test } = this;
     if (await this.rests()) {
@@ -297,8 +300,8 @@ const firstTheGates = (): typeof rules =>
   rules.toSorted(([a], [b]) => Number(gates.includes(b)) - Number(gates.includes(a)));
 
 /**
- * Checks a plugin against the rules that every plugin keeps. It is started several times, so its options should name files and ports that
- * may be used again, such as port 0.
+ * Checks a plugin against the rules that every plugin keeps. It is started several times, so its options should name
+ * files and ports that may be used again, such as port 0.
  *
  * @param plugin - as a config has it
  * @param options - market and exchange as for `testPlugin`, and plugins that it needs

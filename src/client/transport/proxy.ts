@@ -1,9 +1,9 @@
 /**
  * Proxies between this machine and a service, as the environment names them.
  *
- * Invariants: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` count as everywhere, in either case; a service on this machine is
- * never reached through a proxy; a connection through one is a tunnel, so that the proxy sees no request and no secret;
- * no error message holds the credentials of a proxy.
+ * Invariants: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` count as everywhere, in either case; a service on this machine
+ * is never reached through a proxy; a connection through one is a tunnel, so that the proxy sees no request and no
+ * secret; no error message holds the credentials of a proxy.
  * Not here: connections without one (http.ts, socket.ts).
  */
 import type { Agent } from "node:http";

@@ -21,16 +21,22 @@ const protection = (instId: string, levels: Protect, { side, trigger }: Protecti
 });
 
 /**
- * An entry with its stop-loss and take-profit: whichever is reached first closes what the entry bought or sold, and ends the other.
- * The same as the order with `protect`.
+ * An entry with its stop-loss and take-profit: whichever is reached first closes what the entry bought or sold, and
+ * ends the other. The same as the order with `protect`.
  */
 export const bracket = (entry: WantedOrder, protect: Protect): WantedOrder => ({ ...entry, protect });
 
-/** Closes the strategy's position in an instrument at a loss of this size: a price, `{ by: "500" }` or `{ percent: "1" }`. */
+/**
+ * Closes the strategy's position in an instrument at a loss of this size: a price, `{ by: "500" }` or `{ percent: "1"
+ * }`.
+ */
 export const stopLoss = (instId: string, at: ProtectPx, options: ProtectionOptions = {}): WantedProtection =>
   protection(instId, { stopLoss: at }, options);
 
-/** Closes the strategy's position in an instrument at a profit of this size: a price, `{ by: "500" }` or `{ percent: "1" }`. */
+/**
+ * Closes the strategy's position in an instrument at a profit of this size: a price, `{ by: "500" }` or `{ percent: "1"
+ * }`.
+ */
 export const takeProfit = (instId: string, at: ProtectPx, options: ProtectionOptions = {}): WantedProtection =>
   protection(instId, { takeProfit: at }, options);
 

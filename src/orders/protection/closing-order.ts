@@ -1,9 +1,9 @@
 /**
  * Closing order of a protection: the one slot through which a position is closed, whichever price was reached.
  *
- * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be gone; where that
- * takes too long a second slot is used, if nothing can be closed twice; never more is asked for than is covered; what was refused or
- * forgotten is not asked for again by itself.
+ * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be
+ * gone; where that takes too long a second slot is used, if nothing can be closed twice; never more is asked for than
+ * is covered; what was refused or forgotten is not asked for again by itself.
  * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
  */
 import { compare, equal, isPositive, sub } from "../../decimal.ts";

@@ -1,8 +1,8 @@
 /**
  * Coverage: which part of a position each of its protections covers. Pure.
  *
- * Invariants: together never more than the position; what exceeds it is taken from the oldest; what protects the whole position covers
- * what those of orders do not.
+ * Invariants: together never more than the position; what exceeds it is taken from the oldest; what protects the whole
+ * position covers what those of orders do not.
  * Not here: what orders add and take (protection.ts).
  */
 import type { Side } from "../../contract/profile.ts";
@@ -10,7 +10,9 @@ import { compare, isPositive, isZero, sub } from "../../decimal.ts";
 import { against } from "../exit-size.ts";
 import type { Protection } from "./protection.ts";
 
-/** `protections` of one strategy and instrument, oldest first; `qty` of the position in base currency, negative short. */
+/**
+ * `protections` of one strategy and instrument, oldest first; `qty` of the position in base currency, negative short.
+ */
 export const fitCoverage = (
   protections: readonly Protection[],
   { qty, avgPx }: { readonly qty: string; readonly avgPx: string },

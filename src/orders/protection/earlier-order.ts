@@ -5,7 +5,10 @@
  */
 import type { Protect } from "./protect.ts";
 
-/** An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what protects it. */
+/**
+ * An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what
+ * protects it.
+ */
 export interface PlannedProtection {
   readonly slot: string;
   readonly protect?: Protect;

@@ -1,8 +1,8 @@
 /**
  * One protection in force: what it tells, records and wants to be closed as its quantity changes and prices come.
  *
- * Invariants: armed is told once with each quantity and level; what triggers is told and recorded before anything is sent for it;
- * one that was triggered stays so until nothing is left to close.
+ * Invariants: armed is told once with each quantity and level; what triggers is told and recorded before anything is
+ * sent for it; one that was triggered stays so until nothing is left to close.
  * Not here: which there are (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -172,7 +172,10 @@ export class HeldProtection {
     this.#options.onProtection?.(this.protection.record(ended));
   }
 
-  /** Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is told whatever was told before. */
+  /**
+   * Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is told whatever was told
+   * before.
+   */
   tellUnprotected(cause: Unwatched, reason: string): void {
     if (!this.#isArmed || this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped"))
       return;

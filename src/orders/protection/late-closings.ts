@@ -1,9 +1,9 @@
 /**
- * Protections that were triggered and whose closing order is not in force after some seconds: reported, and closed without waiting for
- * an order that cannot be canceled.
+ * Protections that were triggered and whose closing order is not in force after some seconds: reported, and closed
+ * without waiting for an order that cannot be canceled.
  *
- * Invariants: one timer for each protection that is being closed, none for others; the wait for a cancel is given up only where two
- * exits at a time cannot reduce more than the strategy holds.
+ * Invariants: one timer for each protection that is being closed, none for others; the wait for a cancel is given up
+ * only where two exits at a time cannot reduce more than the strategy holds.
  * Not here: the order (closing-order.ts), how rejections are followed up (orders/exits.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";

@@ -1,8 +1,8 @@
 /**
  * Prices for protections: one watch for each instrument, kind of price and side, while something is protected by it.
  *
- * Invariants: a protection that is released is not called any more, not even by the price that is being told; a watch without
- * protections ends.
+ * Invariants: a protection that is released is not called any more, not even by the price that is being told; a watch
+ * without protections ends.
  * Not here: where prices come from (engine/price-watch.ts), what they trigger (protection.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -34,15 +34,18 @@ export interface HeldExit {
   /** Current level of the fixed or trailing stop, whichever is nearer. */
   readonly stopPx: string | undefined;
   readonly takeProfitPx: string | undefined;
-  /** Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels is reached. */
+  /**
+   * Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels
+   * is reached.
+   */
   readonly exitOn: (path: readonly string[]) => string | undefined;
 }
 
 /** Where prices come from. */
 export interface TriggerPrices {
   /**
-   * Calls `listener` with the latest price, if there is one, and with every further one. Where a market is only known by bars, the
-   * price stops at the levels of `held` on its way, and a pessimistic path depends on its exits.
+   * Calls `listener` with the latest price, if there is one, and with every further one. Where a market is only known
+   * by bars, the price stops at the levels of `held` on its way, and a pessimistic path depends on its exits.
    */
   watch(
     instId: string,
@@ -51,7 +54,9 @@ export interface TriggerPrices {
     listener: (range: PriceRange) => void,
     held: HeldLevels,
   ): WatchedPrices;
-  /** The latest price inside a bar that has not closed, where a market is only known by bars and somebody follows them. */
+  /**
+   * The latest price inside a bar that has not closed, where a market is only known by bars and somebody follows them.
+   */
   insideBar?(instId: string): string | undefined;
 }
 

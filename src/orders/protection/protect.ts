@@ -1,8 +1,8 @@
 /**
  * Protection of a position: what it is, whether it is well formed, and where its prices lie. Pure.
  *
- * Invariants: exact decimals; a price is absolute or counts from the average entry price; nothing is guessed: what is malformed is
- * named with its field.
+ * Invariants: exact decimals; a price is absolute or counts from the average entry price; nothing is guessed: what is
+ * malformed is named with its field.
  * Not here: how much is protected and when it is triggered (protection.ts), the orders (protections.ts).
  */
 import type { Side } from "../../contract/profile.ts";
@@ -10,22 +10,26 @@ import { add, compare, div, isDecimal, isPositive, mul, sub, toStep } from "../.
 import { didYouMean } from "../../errors.ts";
 
 /**
- * Which price triggers: `best` is what closing would meet, the bid for a long position and the ask for a short one, or the last price
- * while there are no quotes. `last` is the latest trade, in recordings of candles the price on its way through each bar. `mark` is
- * the mark price in the account's positions, as fresh as those are read (`freshness.positionsMs`).
+ * Which price triggers: `best` is what closing would meet, the bid for a long position and the ask for a short one, or
+ * the last price while there are no quotes. `last` is the latest trade, in recordings of candles the price on its way
+ * through each bar. `mark` is the mark price in the account's positions, as fresh as those are read
+ * (`freshness.positionsMs`).
  */
 export type Trigger = "best" | "last" | "mark";
 
-/** A price as decimal text, or a distance from the average entry price: `by` in the quote currency, or in `percent` of it. */
+/**
+ * A price as decimal text, or a distance from the average entry price: `by` in the quote currency, or in `percent` of
+ * it.
+ */
 export type ProtectPx = string | { readonly by: string } | { readonly percent: string };
 
 /** How far behind the best price since the entry the stop follows; from `activePx` on, where that is given. */
 export type Trailing = ({ readonly by: string } | { readonly percent: string }) & { readonly activePx?: string };
 
 /**
- * Stop-loss, take-profit and trailing stop of a position; whichever is reached first closes it and ends the others. Sluice holds
- * them itself, as the service described has no stop orders: while no engine runs, nothing is triggered, and a price that lies beyond
- * when it starts again triggers at once. All amounts are decimal text.
+ * Stop-loss, take-profit and trailing stop of a position; whichever is reached first closes it and ends the others.
+ * Sluice holds them itself, as the service described has no stop orders: while no engine runs, nothing is triggered,
+ * and a price that lies beyond when it starts again triggers at once. All amounts are decimal text.
  */
 export interface Protect {
   /** Closes at the market at a loss: below the entry of a long position, above that of a short one. */
@@ -33,9 +37,10 @@ export interface Protect {
   /** Closes at a profit: above the entry of a long position, below that of a short one. */
   readonly takeProfit?: ProtectPx;
   /**
-   * `market` (default): the take-profit is held like the stop and closes at the market. `limit`: it rests at the service as a
-   * reduce-only order at its price, and is canceled before a stop leaves, which costs the stop one way to the service and back. Where
-   * the service cancels no orders of the product (spot of the service described), it is held and closes at the market all the same.
+   * `market` (default): the take-profit is held like the stop and closes at the market. `limit`: it rests at the
+   * service as a reduce-only order at its price, and is canceled before a stop leaves, which costs the stop one way to
+   * the service and back. Where the service cancels no orders of the product (spot of the service described), it is
+   * held and closes at the market all the same.
    */
   readonly takeProfitAs?: "market" | "limit";
   /** A stop that follows the best price since the entry and never goes back. */
@@ -45,8 +50,8 @@ export interface Protect {
 }
 
 /**
- * Protects what the strategy holds of an instrument as a whole, but for what the `protect` of its orders protects already. It is part of
- * the set that a strategy wants: a set without it withdraws it, as an empty `protect` does.
+ * Protects what the strategy holds of an instrument as a whole, but for what the `protect` of its orders protects
+ * already. It is part of the set that a strategy wants: a set without it withdraws it, as an empty `protect` does.
  */
 export interface WantedProtection {
   /** Instrument id. */
@@ -95,7 +100,9 @@ const pxProblem = (field: string, value: unknown): string | undefined => {
     : `${field} ${shown(value)}. Write a price as text, { by: "500" } or { percent: "1" }`;
 };
 
-/** What is wrong with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is. */
+/**
+ * What is wrong with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is.
+ */
 export const malformedProtect = (protect: unknown): string | undefined => {
   if (typeof protect !== "object" || protect === null || Array.isArray(protect)) {
     return `protect ${shown(protect)}. Write { stopLoss: "59000" }, { trailing: { percent: "1" } } or the like`;
@@ -211,7 +218,10 @@ export const trailingPxOf = (exit: Side, { trailing }: Protect, extreme: string)
 /** Average price of a quantity. */
 export const averageOf = (value: string, qty: string): string => (isPositive(qty) ? div(value, qty, places) : "0");
 
-/** Why an order must not be sent with this protection: a stop on the wrong side of its price would close the position at once. */
+/**
+ * Why an order must not be sent with this protection: a stop on the wrong side of its price would close the position at
+ * once.
+ */
 export const misplacedProtect = (entry: Side, protect: Protect, px: string | undefined): string | undefined => {
   if (px === undefined) return undefined;
   const { stopLoss, takeProfit } = protect;

@@ -1,8 +1,10 @@
 /**
- * Protection of one position or part of it: how much it covers, at what average price, and whether a price has triggered it. Pure.
+ * Protection of one position or part of it: how much it covers, at what average price, and whether a price has
+ * triggered it. Pure.
  *
- * Invariants: an order counts with what it has executed in all, so that being told twice changes nothing; once triggered it stays so
- * until nothing is left to close; the stop of a bar is looked for before its best price moves the stop.
+ * Invariants: an order counts with what it has executed in all, so that being told twice changes nothing; once
+ * triggered it stays so until nothing is left to close; the stop of a bar is looked for before its best price moves the
+ * stop.
  * Not here: orders and events (protections.ts), levels (protect.ts).
  */
 import { isCancelable, type Profile, type Side } from "../../contract/profile.ts";
@@ -18,7 +20,10 @@ import {
   trailingPxOf,
 } from "./protect.ts";
 
-/** Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no bar's. */
+/**
+ * Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no
+ * bar's.
+ */
 export interface PriceRange {
   readonly px: string;
   readonly low: string;
@@ -194,7 +199,10 @@ export class Protection {
     return px === undefined ? undefined : { kind: isTrailing ? "trailing" : "stopLoss", px };
   }
 
-  /** Returns the price at which straight lines between the prices of `path` close it. A resting take-profit counts like a held one. */
+  /**
+   * Returns the price at which straight lines between the prices of `path` close it. A resting take-profit counts like
+   * a held one.
+   */
   exitOn(path: readonly string[], tick: string): string | undefined {
     const profit = this.takeProfitPx(tick);
     let extreme = this.#extreme;
@@ -224,8 +232,9 @@ export class Protection {
   }
 
   /**
-   * As a previous run left it, less what orders did that may still execute (`open` by client order id, those of its strategy and instrument):
-   * they are counted anew, in all, when their records are found. Until then what was triggered stays so, and a trailing stop where it was.
+   * As a previous run left it, less what orders did that may still execute (`open` by client order id, those of its
+   * strategy and instrument): they are counted anew, in all, when their records are found. Until then what was
+   * triggered stays so, and a trailing stop where it was.
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
     this.qty = qty;

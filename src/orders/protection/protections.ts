@@ -1,9 +1,12 @@
 /**
- * Protections of all positions: which there are, what each covers by the fills of its orders, and what follows when one is triggered.
+ * Protections of all positions: which there are, what each covers by the fills of its orders, and what follows when one
+ * is triggered.
  *
- * Invariants: what the protections of a position cover together is never more than its strategy holds by its own fills; what is
- * covered is recorded before the order that changed it is recorded as over; what follows from a change is done after it was told.
- * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts), prices (price-triggers.ts).
+ * Invariants: what the protections of a position cover together is never more than its strategy holds by its own fills;
+ * what is covered is recorded before the order that changed it is recorded as over; what follows from a change is done
+ * after it was told.
+ * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts),
+ * prices (price-triggers.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { Side } from "../../contract/profile.ts";
@@ -57,7 +60,10 @@ export class Protections {
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
   readonly #late: LateClosings;
-  /** Nothing is protected, and no order of a previous run may be: a change of an order without fills concerns nothing here. */
+  /**
+   * Nothing is protected, and no order of a previous run may be: a change of an order without fills concerns nothing
+   * here.
+   */
   isIdle = true;
   #isRecovering = false;
 
@@ -88,7 +94,9 @@ export class Protections {
     return this.#held.has(strategy);
   }
 
-  /** What a strategy wants now: the protection of an entry may have changed, and those of whole positions are replaced. */
+  /**
+   * What a strategy wants now: the protection of an entry may have changed, and those of whole positions are replaced.
+   */
   declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): Effects {
     const held = this.#held.get(strategy);
     if (held === undefined && positions.length === 0) return noEffects;
@@ -149,7 +157,10 @@ export class Protections {
     closing?.closing.ended(order, slot);
   }
 
-  /** What follows from the changes since the last call: protections are armed, changed and withdrawn, and closing orders are placed. */
+  /**
+   * What follows from the changes since the last call: protections are armed, changed and withdrawn, and closing orders
+   * are placed.
+   */
   act(): Effects {
     const [one] = this.#changed;
     if (one === undefined || this.#isRecovering) return noEffects;
@@ -163,7 +174,10 @@ export class Protections {
     return this.act();
   }
 
-  /** The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would reduce. */
+  /**
+   * The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would
+   * reduce.
+   */
   withdraws({ strategy, name, reserved, wanted }: Slot): boolean {
     if (this.#held.size === 0 || reserved || wanted === undefined) return false;
     return this.#of(strategy, wanted.instId).some((one) => {
@@ -206,7 +220,10 @@ export class Protections {
     }
   }
 
-  /** Executed orders were found that no slot has: some may have closed what is protected, whose slot is not in use until it closes. */
+  /**
+   * Executed orders were found that no slot has: some may have closed what is protected, whose slot is not in use until
+   * it closes.
+   */
   claimClosings(): void {
     for (const one of [...this.#held.values()].flat()) this.#claim(one);
   }

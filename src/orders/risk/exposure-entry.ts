@@ -1,8 +1,8 @@
 /**
  * An order of ours as its exposure sees it: sizes in base currency, values in quote currency, fees as costs.
  *
- * Invariants: whatever the service's `sz` counts, the same trade gives the same fact; an order whose outcome is unknown is open
- * at its full size; a placement that was turned away is not open.
+ * Invariants: whatever the service's `sz` counts, the same trade gives the same fact; an order whose outcome is unknown
+ * is open at its full size; a placement that was turned away is not open.
  * Not here: the sums (exposure.ts).
  */
 import { instTypeOf, readInstId } from "../../contract/inst-id.ts";
@@ -40,14 +40,20 @@ const baseOf = (instId: string, sz: string, px: string, { profile, instruments }
 
 export type Executed = Pick<ExposureEntry, "filled" | "value" | "cost" | "feeQty">;
 
-/** Currency in which a fee of an order is taken, where that is the base currency: then it leaves less to hold, and not less money. */
+/**
+ * Currency in which a fee of an order is taken, where that is the base currency: then it leaves less to hold, and not
+ * less money.
+ */
 const isFeeInBase = (instId: string, { side, feeCcy }: OrderRecord, { order }: Profile): boolean => {
   if (instTypeOf(instId) !== "SPOT") return false;
   if (feeCcy === undefined || feeCcy === "") return side === "buy" && order.spotBuyFee === "base";
   return feeCcy === readInstId(instId)?.base;
 };
 
-/** Base currency that an order has brought, with the sign of its side: what was executed without a fee that was taken in it. */
+/**
+ * Base currency that an order has brought, with the sign of its side: what was executed without a fee that was taken in
+ * it.
+ */
 export const broughtBy = (side: Side, { filled, feeQty }: Executed): string => {
   const gross = side === "buy" ? filled : neg(filled);
   return feeQty === undefined ? gross : sub(gross, feeQty);
@@ -132,8 +138,9 @@ const executedBy = (
 };
 
 /**
- * A quantity worked out from an amount and an average price that is cut off somewhere: what was traded is a whole number of lots, of those
- * of its time. Where the present ones are too far off, the fewest fraction digits that the average allows.
+ * A quantity worked out from an amount and an average price that is cut off somewhere: what was traded is a whole
+ * number of lots, of those of its time. Where the present ones are too far off, the fewest fraction digits that the
+ * average allows.
  */
 const inLots = (raw: string, avgPx: string, lotSize: string): string => {
   const nearest = toStep(raw, lotSize, "nearest");

@@ -1,8 +1,9 @@
 /**
  * What our orders have done and may still do to positions and money: a fold over what becomes known of them.
  *
- * Invariants: what is told twice or out of order counts once, since of two tellings of an order the further one holds; the sums
- * equal those of all orders taken together; an order counts with all that may still be executed until it is known to be over.
+ * Invariants: what is told twice or out of order counts once, since of two tellings of an order the further one holds;
+ * the sums equal those of all orders taken together; an order counts with all that may still be executed until it is
+ * known to be over.
  * Not here: how a record becomes a telling (exposure-entry.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
@@ -27,7 +28,10 @@ export interface ExposureEntry {
   readonly filled: string;
   readonly value: string;
   readonly cost: string;
-  /** Base currency that was taken as the fee, of which `cost` is the worth; negative for a rebate, left out where the fee was money. */
+  /**
+   * Base currency that was taken as the fee, of which `cost` is the worth; negative for a rebate, left out where the
+   * fee was money.
+   */
   readonly feeQty?: string | undefined;
   /** Of two tellings that differ in it, the later one's size and price hold. */
   readonly revision?: number;

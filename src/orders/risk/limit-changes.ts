@@ -1,8 +1,10 @@
 /**
  * The limits of a config against those a previous run traded under: which became wider. Pure.
  *
- * Invariants: a limit that is gone is wider than any; exact comparison; the same limits have the same mark on every machine.
- * Not here: where the earlier limits are kept (journal/decisions.ts), what the limits do (pre-trade-checks.ts, risk-limits.ts).
+ * Invariants: a limit that is gone is wider than any; exact comparison; the same limits have the same mark on every
+ * machine.
+ * Not here: where the earlier limits are kept (journal/decisions.ts), what the limits do (pre-trade-checks.ts,
+ * risk-limits.ts).
  */
 import { createHash } from "node:crypto";
 import { compare } from "../../decimal.ts";

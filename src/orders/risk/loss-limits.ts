@@ -1,8 +1,8 @@
 /**
  * Watches what strategies have lost, realised and not, at the last known prices.
  *
- * Invariants: a breach is reported once, and again only after it was made good; prices are looked at every second while anything is
- * held, and at once when something was traded; without a limit nothing is watched.
+ * Invariants: a breach is reported once, and again only after it was made good; prices are looked at every second while
+ * anything is held, and at once when something was traded; without a limit nothing is watched.
  * Not here: what follows from a breach (orders/order-manager.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -31,7 +31,10 @@ const lookMs = 1_000;
 
 type Priced = (instId: string, position: string) => string | undefined;
 
-/** What holdings came to: money received less paid, and what closing them would bring. What has no price yet counts nothing. */
+/**
+ * What holdings came to: money received less paid, and what closing them would bring. What has no price yet counts
+ * nothing.
+ */
 export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): string => {
   let total = "0";
   for (const [instId, { cash, position }] of holdings) {

@@ -1,9 +1,9 @@
 /**
  * How fast a strategy's wanted orders are acted on: a bucket of tokens on the engine's clock.
  *
- * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot only the
- * latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that only takes the place of a
- * wanted order that waits for quota is not acted on, and not counted.
+ * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot
+ * only the latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that
+ * only takes the place of a wanted order that waits for quota is not acted on, and not counted.
  * Not here: what is done with a slot (orders/slot-step.ts).
  */
 import { type Effect, type Effects, evaluate } from "../effects.ts";

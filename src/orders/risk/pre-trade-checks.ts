@@ -61,8 +61,8 @@ export interface Approval {
 export type Ruling =
   | Approval
   /**
-   * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order of its kind may leave,
-   * whatever it is. `isUnquoted`: the first quote of the product may end it.
+   * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order
+   * of its kind may leave, whatever it is. `isUnquoted`: the first quote of the product may end it.
    */
   | {
       readonly approved: false;

@@ -1,9 +1,11 @@
 /**
  * Whether an order stays within the risk limits: values in, a reason out. Pure.
  *
- * Invariants: comparisons are exact; what is known to be executed and all that may still be executed counts; an order that can
- * only shrink a position passes every limit on size; a refusal names the value, the limit, what would pass, and the config key.
- * Not here: where the values come from (risk-manager.ts), limits on losses (loss-limits.ts), on pace (order-throttle.ts).
+ * Invariants: comparisons are exact; what is known to be executed and all that may still be executed counts; an order
+ * that can only shrink a position passes every limit on size; a refusal names the value, the limit, what would pass,
+ * and the config key.
+ * Not here: where the values come from (risk-manager.ts), limits on losses (loss-limits.ts), on pace
+ * (order-throttle.ts).
  */
 import { add, compare, div, isPositive, mul, neg, sub } from "../../decimal.ts";
 import { type OrderSpec, unquoted } from "../wanted-order.ts";
@@ -23,7 +25,10 @@ export interface RiskRules {
   readonly positionPerStrategy?: string;
   /** The same for all strategies together. */
   readonly positionInAll?: string;
-  /** Wanted orders of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its turn comes. */
+  /**
+   * Wanted orders of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its
+   * turn comes.
+   */
   readonly changesPerSecond?: number;
   /** Realised and not, costs included: beyond it a strategy may only reduce. */
   readonly lossPerStrategy?: string;

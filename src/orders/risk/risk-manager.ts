@@ -1,8 +1,8 @@
 /**
  * The risk limits as the order manager uses them: told of every order, asked about every wanted order.
  *
- * Invariants: without a limit in the config only what was executed is summed up; a wanted order that is refused again for the same limit is refused in
- * the same words, so that it is reported once.
+ * Invariants: without a limit in the config only what was executed is summed up; a wanted order that is refused again
+ * for the same limit is refused in the same words, so that it is reported once.
  * Not here: what may pass (risk-limits.ts), the sums (exposure.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -43,7 +43,10 @@ const retriesWithin = 8;
 
 export class RiskManager {
   readonly exposure: Exposure;
-  /** How many wanted orders that found no room are tried again when an order has ended: it may have been larger than they are. */
+  /**
+   * How many wanted orders that found no room are tried again when an order has ended: it may have been larger than
+   * they are.
+   */
   readonly retries: number;
   /** Money is limited; otherwise only what was executed is to be taken. */
   readonly isLimited: boolean;

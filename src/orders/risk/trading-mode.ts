@@ -16,7 +16,10 @@ import type { WantedOrder } from "../wanted-order.ts";
 
 /** As events, views and the journal show it: a full stop is `halted` with `full`. */
 export type Mode = "active" | "reducing" | "halted";
-/** `closing` and `stopped` are halts without exits, stops and targets. A run that takes over from `closing` is halted only. */
+/**
+ * `closing` and `stopped` are halts without exits, stops and targets. A run that takes over from `closing` is halted
+ * only.
+ */
 export type Restriction = Mode | "closing" | "stopped";
 
 /** Reasons why nothing protected is watched. */

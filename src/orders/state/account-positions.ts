@@ -1,8 +1,9 @@
 /**
  * Positions of an account in base currency, whatever the service counts.
  *
- * Invariants: exact; records of a service that counts base currency are passed on as they are; a contract value that was once listed stays
- * known, as a position may outlive the trading of its instrument; one that was never listed is reported once for each instrument.
+ * Invariants: exact; records of a service that counts base currency are passed on as they are; a contract value that
+ * was once listed stays known, as a position may outlive the trading of its instrument; one that was never listed is
+ * reported once for each instrument.
  */
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile } from "../../contract/profile.ts";

@@ -1,9 +1,10 @@
 /**
  * Pending orders and order history as streams, kept true by sweeps and made quick by pushes.
  *
- * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to the
- * other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and an order so
- * young that the service may not show it yet is not doubted unless it was canceled; what a push has answered meanwhile is not asked.
+ * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to
+ * the other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and
+ * an order so young that the service may not show it yet is not doubted unless it was canceled; what a push has
+ * answered meanwhile is not asked.
  */
 import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
 import type { CallOptions, Gateway } from "../../client/gateway.ts";

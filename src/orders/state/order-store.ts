@@ -1,8 +1,9 @@
 /**
  * Order store: everything the service has reported of orders, merged into one consistent set.
  *
- * Invariants: a merge takes the most advanced of each part (state, fills, time), so any order of arrival from listings, pushes
- * and replies gives the same record, a final state stays final and filled size never falls; finished orders are kept up to a bound.
+ * Invariants: a merge takes the most advanced of each part (state, fills, time), so any order of arrival from listings,
+ * pushes and replies gives the same record, a final state stays final and filled size never falls; finished orders are
+ * kept up to a bound.
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
 
@@ -34,12 +35,15 @@ const bodyOf = (record: OrderRecord): string =>
 /** Of two that say how the order ended, the one that traded to its end. */
 const standing: Readonly<Record<OrderState, number>> = { ...rank, filled: rank.filled + 0.5 };
 
-// Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of arrival.
+// Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of
+// arrival.
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
   (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) ||
   byFee(a, b) ||
   byText(fillsOf(a), fillsOf(b));
-/** Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet. */
+/**
+ * Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet.
+ */
 const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
 const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
 const byBody = (a: OrderRecord, b: OrderRecord): number =>

@@ -1,10 +1,11 @@
 /**
- * Polled resource: a part of the service's state as a stream: the latest value on subscription, polled only while it is subscribed.
+ * Polled resource: a part of the service's state as a stream: the latest value on subscription, polled only while it is
+ * subscribed.
  *
- * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why; however many
- * listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that was asked for
- * besides is not sent once nobody needs it, one that is due by the timetable always is; an answer taken over from another engine
- * counts from when it was asked for, and only one that is younger than what is known is taken.
+ * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why;
+ * however many listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that
+ * was asked for besides is not sent once nobody needs it, one that is due by the timetable always is; an answer taken
+ * over from another engine counts from when it was asked for, and only one that is younger than what is known is taken.
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
@@ -17,11 +18,14 @@ interface ResourceOptions<T> {
   readonly initial: T;
   /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */
   readonly freshMs: number | (() => number);
-  /** True while other news keeps the value up, also without a subscriber: who comes then need not have it read first. */
+  /**
+   * True while other news keeps the value up, also without a subscriber: who comes then need not have it read first.
+   */
   readonly kept?: () => boolean;
   /**
-   * Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. What another engine was
-   * answered serves if it is `maxAgeMs` old at most: 0 for the first read of all, and where news is asked for.
+   * Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. What
+   * another engine was answered serves if it is `maxAgeMs` old at most: 0 for the first read of all, and where news is
+   * asked for.
    */
   readonly read: (needed: () => boolean, maxAgeMs: number) => Observable<Reading<T>>;
   /** Like `read`, with the rank of exits; left out where nothing urgent depends on the value. */
@@ -110,7 +114,9 @@ export class PolledResource<T> {
     if (this.#listeners.size === 0 && this.#reading !== undefined) this.#withdraw();
   }
 
-  /** Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read. */
+  /**
+   * Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read.
+   */
   touch(latest: () => T, now = this.#clock.now()): void {
     if (this.#current.at < 0) return;
     this.#latest = latest;
@@ -118,14 +124,20 @@ export class PolledResource<T> {
     if (this.#listeners.size > 0) this.#emit(this.current);
   }
 
-  /** Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its slot opens. */
+  /**
+   * Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its
+   * slot opens.
+   */
   refresh(needed: () => boolean = () => true): void {
     if (this.#isIdle) this.#askedAt = Number.NEGATIVE_INFINITY;
     else this.#requests = [...this.#requests.filter((isNeeded) => isNeeded()), needed];
     this.#plan();
   }
 
-  /** Replaces a read that has waited for long by one with the rank of exits, which does not wait for the end of a long pause. */
+  /**
+   * Replaces a read that has waited for long by one with the rank of exits, which does not wait for the end of a long
+   * pause.
+   */
   urge(): void {
     const now = this.#clock.now();
     if (this.#isIdle || this.#readUrgently === undefined || now - this.#urgedAt < urgentReadMs) return;
@@ -135,7 +147,10 @@ export class PolledResource<T> {
     this.#begin(this.#readUrgently());
   }
 
-  /** What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first read. */
+  /**
+   * What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first
+   * read.
+   */
   doubt(problem: string): void {
     if (this.#current.at < 0) return;
     this.#doubtedAt = this.#clock.now();
@@ -211,7 +226,9 @@ export class PolledResource<T> {
     return least;
   }
 
-  /** Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again. */
+  /**
+   * Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again.
+   */
   #plan(): void {
     if (this.#listeners.size === 0 && this.#holds === 0) return;
     const interval = this.#interval();

@@ -12,7 +12,10 @@ export interface AgedOutcome<R> {
   readonly ageMs: number;
 }
 
-/** Has `read` done, or takes the answer of another engine of the same user that is at most `maxAgeMs` old. `what` names the read. */
+/**
+ * Has `read` done, or takes the answer of another engine of the same user that is at most `maxAgeMs` old. `what` names
+ * the read.
+ */
 export type ShareRead = <R>(
   what: string,
   maxAgeMs: number,

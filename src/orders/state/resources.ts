@@ -1,8 +1,8 @@
 /**
  * The service's state as the engine offers it: instruments, orders, balances, positions.
  *
- * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes a new
- * read before it is refused.
+ * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes
+ * a new read before it is refused.
  */
 import { distinctUntilChanged, map, type Observable } from "rxjs";
 import type { Gateway } from "../../client/gateway.ts";
@@ -149,7 +149,8 @@ export const createResources = (options: ResourcesOptions): Resources => {
   let known = false;
   pushing$.pipe(distinctUntilChanged()).subscribe((now) => {
     pushing = now;
-    // What happened between two connections was told to nobody, and from now on there is nothing to see but what is asked for.
+    // What happened between two connections was told to nobody, and from now on there is nothing to see but what is
+    // asked for.
     if (known)
       for (const doubted of [pending, history, resources.balances, resources.positions])
         doubted.doubt(now ? "pushes begin again" : "pushes have stopped");

@@ -1,10 +1,10 @@
 /**
  * How much of a window each rank of action may use, at an instant.
  *
- * Invariants: an emergency may use everything, but for what others are likely to use of a window's last moments; an exit leaves,
- * besides, what it takes to cancel all that is open once; an ordinary action leaves, besides, the exits the rest of the window may
- * bring and what others are likely to use; nobody plans to the very last units of weight, because a restarted client has to make one
- * light call blind.
+ * Invariants: an emergency may use everything, but for what others are likely to use of a window's last moments; an
+ * exit leaves, besides, what it takes to cancel all that is open once; an ordinary action leaves, besides, the exits
+ * the rest of the window may bring and what others are likely to use; nobody plans to the very last units of weight,
+ * because a restarted client has to make one light call blind.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
@@ -80,7 +80,10 @@ export class Allowances {
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
-  /** The least that `of` can come to at an instant, however much is spent at it and but for what is `paced`; cheaper to tell. */
+  /**
+   * The least that `of` can come to at an instant, however much is spent at it and but for what is `paced`; cheaper to
+   * tell.
+   */
   floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
@@ -119,7 +122,10 @@ export class Allowances {
     client.openOrders = orders;
   }
 
-  /** The service told the use of a user or address, a `share` of its limit; `fresh` units of it were newly seen to be others'. */
+  /**
+   * The service told the use of a user or address, a `share` of its limit; `fresh` units of it were newly seen to be
+   * others'.
+   */
   noteUse(name: string, at: number, fresh: number, share = 0): void {
     const client = this.#clients.get(name) ?? this.#meet(name);
     client.heardAt = at;
@@ -139,7 +145,10 @@ export class Allowances {
     this.#weightMean += (weight - this.#weightMean) / 32;
   }
 
-  /** When a light call is worth its answer, because others use this quota and it has been silent; infinite without others. */
+  /**
+   * When a light call is worth its answer, because others use this quota and it has been silent; infinite without
+   * others.
+   */
   newsAt(uid: string, at: number, endAt: number): number {
     const { foreign, heardAt = at } = this.#clientOf(uid);
     if (foreign === undefined || foreign.rate === 0) return Number.POSITIVE_INFINITY;
@@ -216,7 +225,10 @@ export class Allowances {
     };
   }
 
-  /** After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its answer tells. */
+  /**
+   * After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its
+   * answer tells.
+   */
   #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, least: boolean): Ceiling {
     const { policy } = this;
     const { windowMs, header } = gauge.spec;
@@ -229,7 +241,8 @@ export class Allowances {
       const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
       const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate);
       const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
-      // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by halves.
+      // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by
+      // halves.
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
       const { foreign } = client;
       const margin =
@@ -238,9 +251,11 @@ export class Allowances {
           : least
             ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
             : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
-      // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not several.
+      // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not
+      // several.
       const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-      // Below what is stated a light call a window is let through all the same: its answer tells whether the limit still is.
+      // Below what is stated a light call a window is let through all the same: its answer tells whether the limit
+      // still is.
       const floor = capacity < gauge.spec.capacity ? newsWeight : Number.NEGATIVE_INFINITY;
       const most = Math.max(floor, capacity - reserve - margin - careful - policy.probeUnits);
       const free = least ? most : Math.min(gauge.paced(at), most);
@@ -250,7 +265,10 @@ export class Allowances {
     };
   }
 
-  /** Who has had less than an equal part of what is not reserved leaves others only what they may use before the next answer tells. */
+  /**
+   * Who has had less than an equal part of what is not reserved leaves others only what they may use before the next
+   * answer tells.
+   */
   #othersWeight(
     gauge: LimitWindow,
     client: Client,
@@ -303,14 +321,20 @@ export class Allowances {
   }
 }
 
-/** Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which tells more of the end. */
+/**
+ * Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which
+ * tells more of the end.
+ */
 const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number =>
   (whole * Math.max(0, remMs - lendMs)) / widthMs;
 
 /** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);
 
-/** Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less leaves less. */
+/**
+ * Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less
+ * leaves less.
+ */
 const yielding = (own: number, capacity: number, remMs: number): number => {
   if (remMs < yieldMs) return 1;
   return own > capacity / 2 ? yieldMore : yieldLess;

@@ -1,8 +1,9 @@
 /**
  * Doubt about the first count of a window that goes on where the window before left off.
  *
- * Such a count is the old window's, because the new one has not begun or because counts lag, or others have used as much again. It is
- * not believed before calls that left after each other were told the same; meanwhile calls leave one at a time.
+ * Such a count is the old window's, because the new one has not begun or because counts lag, or others have used as
+ * much again. It is not believed before calls that left after each other were told the same; meanwhile calls leave one
+ * at a time.
  */
 import type { Top } from "./heard-counts.ts";
 
@@ -24,7 +25,10 @@ interface Told {
   readonly ours: number;
 }
 
-/** Where the scope stands: the counts of the window before and of this one, and whether no answer of this one came before the call. */
+/**
+ * Where the scope stands: the counts of the window before and of this one, and whether no answer of this one came
+ * before the call.
+ */
 interface Known {
   readonly before: Top | undefined;
   readonly top: Top | undefined;

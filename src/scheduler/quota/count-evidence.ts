@@ -1,7 +1,9 @@
 /**
- * What counts and refusals prove of one scope's windows: that one began, that one runs on, that a count is another window's, that the limit moved.
+ * What counts and refusals prove of one scope's windows: that one began, that one runs on, that a count is another
+ * window's, that the limit moved.
  *
- * Invariants: nothing proved of one layer's windows changes another's; what was taken for certain and turned out wrong is told.
+ * Invariants: nothing proved of one layer's windows changes another's; what was taken for certain and turned out wrong
+ * is told.
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
  */
 import type { CountDoubt } from "./count-doubt.ts";
@@ -116,8 +118,8 @@ export class CountEvidence {
   }
 
   /**
-   * What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing rather than others'.
-   * `told` is the highest count the window was told before. Returns what is missing in all.
+   * What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing
+   * rather than others'. `told` is the highest count the window was told before. Returns what is missing in all.
    */
   learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
@@ -139,8 +141,8 @@ export class CountEvidence {
   }
 
   /**
-   * The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. False where no window can
-   * have begun, and no later call has confirmed it: the count changes nothing then.
+   * The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. False
+   * where no window can have begun, and no later call has confirmed it: the count changes nothing then.
    */
   learnBoundary(before: Readonly<Heard>, sentAt: number, receivedAt: number, used: number): boolean {
     const { clock, phase, heard, openEnd, lag, spec, usage } = this.#parts;
@@ -182,7 +184,10 @@ export class CountEvidence {
     return isConfirmed;
   }
 
-  /** A call that left at `sentAt` was refused by `at`, and no other layer did it: true when the limit is not, or no longer, as stated. */
+  /**
+   * A call that left at `sentAt` was refused by `at`, and no other layer did it: true when the limit is not, or no
+   * longer, as stated.
+   */
   learnRefusal(sentAt: number, at: number): boolean {
     const { elsewhere, entry, lag, limit, phase, spec, usage } = this.#parts;
     const window = phase.last(at);
@@ -202,7 +207,10 @@ export class CountEvidence {
     return verdict !== "unmoved";
   }
 
-  /** Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over, or for a limit that is tried. */
+  /**
+   * Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over, or
+   * for a limit that is tried.
+   */
   isRisky(units: number, at: number, capacity: number): boolean {
     const { entry, heard, limit, phase, usage } = this.#parts;
     const latest = phase.last(at);
@@ -232,7 +240,10 @@ export class CountEvidence {
     return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
   }
 
-  /** A second count went on from the window before: others used as much, or the window has not begun, which is nearer when it is young. */
+  /**
+   * A second count went on from the window before: others used as much, or the window has not begun, which is nearer
+   * when it is young.
+   */
   #settle(window: number, used: number, at: number): void {
     if (this.#parts.phase.proofs < proofsSure || this.#isYoung(window, at)) {
       this.runOn(window, at, used);

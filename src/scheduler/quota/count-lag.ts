@@ -1,8 +1,9 @@
 /**
  * Whether answers carry the counts from before their own call, as a service does that reads them late.
  *
- * Invariants: only requests are compared, whose size is certain, in windows where every answer told a count and none is missing;
- * one observation proves nothing, and a lag once found needs many to be denied. What others used says nothing either way.
+ * Invariants: only requests are compared, whose size is certain, in windows where every answer told a count and none is
+ * missing; one observation proves nothing, and a lag once found needs many to be denied. What others used says nothing
+ * either way.
  */
 import type { LayerSpec } from "./layers.ts";
 import type { WindowCounts } from "./window-slots.ts";
@@ -20,7 +21,10 @@ export class CountLag {
   #proofs = 0;
   #denials = 0;
 
-  /** A window of which nothing is under way counts `landed` requests of ours for certain, and the highest count told is `told`. */
+  /**
+   * A window of which nothing is under way counts `landed` requests of ours for certain, and the highest count told is
+   * `told`.
+   */
   observe(landed: number, told: number): void {
     if (landed < 2) return;
     if (told === landed - 1) {
@@ -34,9 +38,9 @@ export class CountLag {
   }
 
   /**
-   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one, unless counts lag. A
-   * burst is of two at least.
-   * `burstTold` is the highest count that the others were told: no more than they were, where nobody else is counted.
+   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one,
+   * unless counts lag. A burst is of two at least. `burstTold` is the highest count that the others were told: no more
+   * than they were, where nobody else is counted.
    */
   observeLone(burst: number, burstTold: number, told: number): void {
     if (told === burst && burstTold <= burst) {
@@ -92,7 +96,10 @@ export class StaleCounts {
     this.#window = window;
   }
 
-  /** The call that left at `sentAt` was told `used` of its window; `begun` have been sent in all, of which `open` are under way. */
+  /**
+   * The call that left at `sentAt` was told `used` of its window; `begun` have been sent in all, of which `open` are
+   * under way.
+   */
   hear(sentAt: number, receivedAt: number, used: number | undefined, begun: number, open: number): void {
     if (!this.compares) return;
     this.#told = Math.max(this.#told, used ?? Number.POSITIVE_INFINITY);

@@ -1,14 +1,18 @@
 /**
- * Spending of a limit that needs no evidence: no stretch of one window's length holds more than the capacity, and what ordinary actions
- * spend is spread over it, so that quota comes free all the time and exits wait a part of a window at most.
+ * Spending of a limit that needs no evidence: no stretch of one window's length holds more than the capacity, and what
+ * ordinary actions spend is spread over it, so that quota comes free all the time and exits wait a part of a window at
+ * most.
  *
- * Invariants: an answered or lost call counts for a window's length from its answer, so a window holds no more than the capacity wherever
- * it begins, and whether it is fixed or slides.
- * Needed by: `sliding`, `sliding-key`; as the floor of fixed windows by `slides-key`, `cached-key`, `nodes`, `another-user`.
+ * Invariants: an answered or lost call counts for a window's length from its answer, so a window holds no more than the
+ * capacity wherever it begins, and whether it is fixed or slides.
+ * Needed by: `sliding`, `sliding-key`; as the floor of fixed windows by `slides-key`, `cached-key`, `nodes`,
+ * `another-user`.
  * Not here: calls that are not answered (the window that owns this counts them).
  */
 
-/** Units that may be spent at once however small the limit is: one call, and a fifth of one for timers that are late. */
+/**
+ * Units that may be spent at once however small the limit is: one call, and a fifth of one for timers that are late.
+ */
 const burstLeast = 1.2;
 /** Part of a window after which quota has come free again. */
 const horizonShare = 1 / 10;
@@ -48,7 +52,9 @@ export class EvenSpending {
     return this.#leaving[0]?.at;
   }
 
-  /** Units ordinary actions may spend at `at`; infinite for one call after a pause, which may be heavier than a part. */
+  /**
+   * Units ordinary actions may spend at `at`; infinite for one call after a pause, which may be heavier than a part.
+   */
   credit(at: number): number {
     const credit = this.#creditOf(at);
     return credit < this.#burst ? credit : Number.POSITIVE_INFINITY;

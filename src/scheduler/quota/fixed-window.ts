@@ -1,10 +1,11 @@
 /**
  * One scope of one layer with its windows laid on the client's time.
  *
- * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed by the
- * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window that only
- * the calendar says has begun is entered by one call, unless the window before holds the others too; where windows are spent to the
- * limit, ordinary calls leave one after the other, so that one refusal tells that it moved; on the floor none of this is used.
+ * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed
+ * by the clock, then by the service's own numbers, and in every window that remains possible when neither decides; a
+ * window that only the calendar says has begun is entered by one call, unless the window before holds the others too;
+ * where windows are spent to the limit, ordinary calls leave one after the other, so that one refusal tells that it
+ * moved; on the floor none of this is used.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountDoubt } from "./count-doubt.ts";
@@ -64,7 +65,10 @@ export class FixedWindow implements LimitWindow {
   readonly #elsewhere = (index: number): number =>
     this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
 
-  /** Scopes of one service learn together whether its counts lag; `reports` are called with what was misread, and with changes of the mode. */
+  /**
+   * Scopes of one service learn together whether its counts lag; `reports` are called with what was misread, and with
+   * changes of the mode.
+   */
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), reports: WindowReports = {}) {
     const { onMisread = () => undefined, onMode = () => undefined } = reports;
     this.spec = spec;
@@ -175,7 +179,8 @@ export class FixedWindow implements LimitWindow {
     )
       return 0;
     if (this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom) return 0;
-    // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is all that `paced` says.
+    // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is
+    // all that `paced` says.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
@@ -343,7 +348,9 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
-  /** Windows a call can land in that leaves at `at`; undefined where windows have no number that others know them by. */
+  /**
+   * Windows a call can land in that leaves at `at`; undefined where windows have no number that others know them by.
+   */
   spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
     const { known, first, last } = this.#phase.at(at);
     return known && this.#phase.openEnded === undefined ? { first, last } : undefined;

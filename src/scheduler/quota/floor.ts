@@ -1,9 +1,10 @@
 /**
  * Floor of a fixed window: when its evidence is not to be relied on, and until when.
  *
- * A layer falls to the floor after two refusals that the ledger cannot explain, or three doubtful counts that no later call confirmed. On
- * the floor counts are disregarded and 95 % of the capacity is spent evenly, as a careful client without headers does. The layer leaves
- * the floor after a stated number of windows without a refusal; if it falls again soon, the next stay is four times as long.
+ * A layer falls to the floor after two refusals that the ledger cannot explain, or three doubtful counts that no later
+ * call confirmed. On the floor counts are disregarded and 95 % of the capacity is spent evenly, as a careful client
+ * without headers does. The layer leaves the floor after a stated number of windows without a refusal; if it falls
+ * again soon, the next stay is four times as long.
  *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported.
  * Needed by: `slides-key`, `slides-user`, `cached-key`, `another-key`, `another-user`, `nodes`, `slow-windows-key`.
@@ -37,7 +38,9 @@ const refusalsMost = 2;
 const refusalWindows = 2;
 const doubtsMost = 3;
 const doubtWindows = 5;
-/** Windows on the floor without a refusal before counts are used again, and the same of windows longer than `longMs`. */
+/**
+ * Windows on the floor without a refusal before counts are used again, and the same of windows longer than `longMs`.
+ */
 const cleanWindows = 120;
 const cleanWindowsLong = 10;
 const longMs = 10_000;
@@ -68,14 +71,19 @@ export class Floor {
     return this.#spec.windowMs * (this.#isLong ? cleanWindowsLong : cleanWindows) * this.#stays;
   }
 
-  /** A call that left at `sentAt` was refused, and nothing explains it. True when the layer has to fall to the floor. */
+  /**
+   * A call that left at `sentAt` was refused, and nothing explains it. True when the layer has to fall to the floor.
+   */
   refuse(sentAt: number, at: number): boolean {
     // Calls that were under way together are one refusal.
     if (sentAt <= (this.#refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
     return this.#isTooMany(this.#refusals, at, refusalsMost, refusalWindows);
   }
 
-  /** A count that contradicts what is known, and that no later call confirmed. True when the layer has to fall to the floor. */
+  /**
+   * A count that contradicts what is known, and that no later call confirmed. True when the layer has to fall to the
+   * floor.
+   */
   doubt(at: number): boolean {
     return this.#isTooMany(this.#doubts, at, doubtsMost, doubtWindows);
   }

@@ -1,9 +1,9 @@
 /**
  * How much others spend of a quota that is not ours alone, and how much of it to leave free for them.
  *
- * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls, because our
- * last call and theirs may cross; the part left free falls with the time others still have.
- * The margin is a quantile of the compound Poisson use still to come: others' calls are treated as independent and alike.
+ * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls,
+ * because our last call and theirs may cross; the part left free falls with the time others still have. The margin is a
+ * quantile of the compound Poisson use still to come: others' calls are treated as independent and alike.
  */
 import type { LimitWindow } from "./limit-window.ts";
 
@@ -95,10 +95,11 @@ export class ForeignUsage {
 }
 
 /**
- * What others go on to use of windows that are nearly full: of engines like ours, which have stopped by then, their exits.
+ * What others go on to use of windows that are nearly full: of engines like ours, which have stopped by then, their
+ * exits.
  *
- * Where such engines are several, what each leaves for exits of its own is soon used by all. Nobody can tell whose the use is, so that
- * only who was refused of late leaves this much, and nothing is left while there are no others.
+ * Where such engines are several, what each leaves for exits of its own is soon used by all. Nobody can tell whose the
+ * use is, so that only who was refused of late leaves this much, and nothing is left while there are no others.
  */
 export class LateUsage {
   readonly #usage = new ForeignUsage();
@@ -140,7 +141,10 @@ export const othersMargin = (
   return Math.min(capacity / 2, expected);
 };
 
-/** Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal was of late. */
+/**
+ * Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal
+ * was of late.
+ */
 export const lateMargin = ({ foreign, late }: Others, capacity: number, at: number, remMs: number): number => {
   const share = Math.min(1, (foreign?.caution(at) ?? 0) * lateCaution);
   return late === undefined || share < lateLeast ? 0 : share * Math.min(capacity / 2, late.margin(remMs));

@@ -1,7 +1,8 @@
 /**
  * What an answer's headers say about the quota.
  *
- * Invariants: absent or malformed headers say nothing; names are compared in lower case, as they arrive; nothing here throws.
+ * Invariants: absent or malformed headers say nothing; names are compared in lower case, as they arrive; nothing here
+ * throws.
  */
 import type { LayerSpec } from "./layers.ts";
 
@@ -17,8 +18,9 @@ export const withArrivingName = (layer: LayerSpec): LayerSpec =>
     : Object.assign({}, layer, { header: { name: layer.header.name.toLowerCase(), kind: layer.header.kind } });
 
 /**
- * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at most nine. An answer
- * that is `counted` cannot report more use than the layer holds, nor more left of it: such a count is no evidence.
+ * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at
+ * most nine. An answer that is `counted` cannot report more use than the layer holds, nor more left of it: such a count
+ * is no evidence.
  */
 export const usedOf = (
   { header, capacity }: LayerSpec,
@@ -42,7 +44,9 @@ export const usedOf = (
 const holdMsMax = 600_000;
 const holding: readonly number[] = [403, 429, 503];
 
-/** How long a refusal asks to be left alone by `Retry-After`, in seconds or as a date; undefined where it does not say. */
+/**
+ * How long a refusal asks to be left alone by `Retry-After`, in seconds or as a date; undefined where it does not say.
+ */
 export const holdMsOf = (status: number, headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["retry-after"];
   if (text === undefined || !holding.includes(status)) return undefined;
@@ -94,6 +98,9 @@ const parseDate = (text: string): void => {
 
 const limited = 429;
 
-/** Answers that a machine in front of the service may have given by itself: by their status, or failures that do not tell the time. */
+/**
+ * Answers that a machine in front of the service may have given by itself: by their status, or failures that do not
+ * tell the time.
+ */
 export const isSilent = ({ status, headers }: Answer): boolean =>
   status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);

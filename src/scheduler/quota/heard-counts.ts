@@ -1,8 +1,8 @@
 /**
  * The counts a scope was told lately, and what they prove of its windows when they are compared.
  *
- * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is certain;
- * of answers only the last few are kept.
+ * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is
+ * certain; of answers only the last few are kept.
  */
 
 export interface Heard {
@@ -37,8 +37,8 @@ export class HeardCounts {
   #oldest = 0;
 
   /**
-   * The latest call whose count `used` does not exceed, though it was told before the call left at `sentAt`: a window began in
-   * between. Counts that lag are those of a call before. Valid until the next count is heard.
+   * The latest call whose count `used` does not exceed, though it was told before the call left at `sentAt`: a window
+   * began in between. Counts that lag are those of a call before. Valid until the next count is heard.
    */
   fallTo(used: number, sentAt: number, lags: boolean): Readonly<Heard> | undefined {
     let before: Heard | undefined;

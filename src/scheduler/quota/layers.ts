@@ -34,8 +34,9 @@ export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => 
 ];
 
 /**
- * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch that is
- * put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked for.
+ * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch
+ * that is put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked
+ * for.
  */
 export interface Charge {
   readonly endpoint: EndpointName;

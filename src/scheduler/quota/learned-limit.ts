@@ -1,9 +1,11 @@
 /**
- * Limit of a layer that moved and of which answers tell only the used part: learned from refusals, and from counts that passed it.
+ * Limit of a layer that moved and of which answers tell only the used part: learned from refusals, and from counts that
+ * passed it.
  *
- * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves, and the other half is spent late
- * in a window, where being wrong costs little; it is gone beyond in a window's last moments only, one call at a time and more
- * seldom each time that this is refused; calls that were under way together and are refused teach one lesson.
+ * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves,
+ * and the other half is spent late in a window, where being wrong costs little; it is gone beyond in a window's last
+ * moments only, one call at a time and more seldom each time that this is refused; calls that were under way together
+ * and are refused teach one lesson.
  * Not here: which layer refused (ledger.ts).
  */
 
@@ -85,8 +87,8 @@ export class LearnedLimit {
   }
 
   /**
-   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as it told itself, and at most `likely`. What may be
-   * others' doing is doubted soon.
+   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as it told itself, and at most
+   * `likely`. What may be others' doing is doubted soon.
    */
   refuse(used: number, likely: number, shared: boolean, sentAt: number, at: number): Verdict {
     const isStated = this.capacity === this.#stated;
@@ -110,14 +112,19 @@ export class LearnedLimit {
     return "learned";
   }
 
-  /** Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was proven. */
+  /**
+   * Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was
+   * proven.
+   */
   most(remMs: number, isAlone: boolean): number {
     if (!this.isTried) return Number.POSITIVE_INFINITY;
     const late = isAlone ? Math.max(0, 1 - remMs / (this.#windowMs * rampShare)) : 0;
     return this.proven + (this.capacity - this.proven) * late;
   }
 
-  /** From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due. */
+  /**
+   * From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due.
+   */
   triesAt(endAt: number): number {
     const at = endAt - this.#windowMs * (this.#dueAt === Number.NEGATIVE_INFINITY ? raisedTrialShare : trialShare);
     return this.capacity < this.#stated && this.#dueAt <= at ? at : Number.POSITIVE_INFINITY;

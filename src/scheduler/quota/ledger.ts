@@ -1,9 +1,9 @@
 /**
  * What has been spent in every window of every layer, and whether one more call may leave.
  *
- * Invariants: a call is granted on all its layers or on none; whatever the latency, no window's granted calls exceed its
- * capacity; a refusal by the service shuts its layer at once and lets one call probe the next window; after a start or a
- * disturbed clock nothing but one light call leaves until the service has told the use of the current window.
+ * Invariants: a call is granted on all its layers or on none; whatever the latency, no window's granted calls exceed
+ * its capacity; a refusal by the service shuts its layer at once and lets one call probe the next window; after a start
+ * or a disturbed clock nothing but one light call leaves until the service has told the use of the current window.
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import { Allowances } from "./allowance.ts";
@@ -182,7 +182,10 @@ class LayeredLedger {
     return this.#begin(route, charge, now, !route.standing.warm && route.standing.leave(), elements);
   }
 
-  /** An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left alone. */
+  /**
+   * An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left
+   * alone.
+   */
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
     this.#epoch++;
     const { status, headers } = answer;
@@ -321,8 +324,8 @@ class LayeredLedger {
   }
 
   /**
-   * A layer is shut until `shutUntil`, and the service asks for a pause of `holdMs`. What comes after is entered with one call, not with
-   * all that wait. Of a long pause exits try the end: the service may be well again long before.
+   * A layer is shut until `shutUntil`, and the service asks for a pause of `holdMs`. What comes after is entered with
+   * one call, not with all that wait. Of a long pause exits try the end: the service may be well again long before.
    */
   #hold(standing: ProbeState, now: number, shutUntil: number, holdMs = 0): number {
     const until = Math.max(shutUntil, now + holdMs);

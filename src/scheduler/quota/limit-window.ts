@@ -1,5 +1,6 @@
 /**
- * One scope of one layer with its windows: may a call leave now, and if not, when to ask again; where an answer belongs.
+ * One scope of one layer with its windows: may a call leave now, and if not, when to ask again; where an answer
+ * belongs.
  *
  * Not here: windows fixed on a clock (fixed-window.ts), windows that begin anywhere (rolling-window.ts).
  */
@@ -13,7 +14,10 @@ export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 export interface WindowTicket {
   units: number;
   first: number;
-  /** Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside it. */
+  /**
+   * Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside
+   * it.
+   */
   knownThen: number;
   /** What had been settled in it by then without the service's word: the answer's count includes it. */
   unheardThen: number;
@@ -28,8 +32,8 @@ export interface LimitWindow {
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   /**
-   * Units that fit now if every window holds what `floor` says, and no more than is paced: no call of as many is blocked, unless the
-   * ceiling is lower. A floor that `isFlat` says the same of all windows.
+   * Units that fit now if every window holds what `floor` says, and no more than is paced: no call of as many is
+   * blocked, unless the ceiling is lower. A floor that `isFlat` says the same of all windows.
    */
   room(now: number, floor: Ceiling, isFlat?: boolean): number;
   /** All units that were ever begun. */
@@ -39,8 +43,8 @@ export interface LimitWindow {
   /** One more call that leaves at the same instant and of which the same is known. */
   again(ticket: WindowTicket, now: number): void;
   /**
-   * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells where the
-   * call landed. Returns newly seen use by others.
+   * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells
+   * where the call landed. Returns newly seen use by others.
    */
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
   /** The call failed unread: it may have landed in any window until now. */
@@ -66,7 +70,10 @@ export interface LimitWindow {
   readonly missing: number;
   /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
   readonly widthMs: (at: number) => number;
-  /** Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are known. */
+  /**
+   * Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are
+   * known.
+   */
   paced(at: number): number;
   /** Quota comes free all the time, rather than where a window begins: no slots of it need be kept for exits. */
   readonly flows: boolean;
@@ -76,7 +83,10 @@ export interface LimitWindow {
   readonly ambiguous: boolean;
   /** Now and then something is used of it that is not ours, as of a request that arrived twice. */
   readonly unsteady: boolean;
-  /** Its counts are those from before the call they came with, so that a single call does not tell whether a window has begun. */
+  /**
+   * Its counts are those from before the call they came with, so that a single call does not tell whether a window has
+   * begun.
+   */
   readonly lags: boolean;
   readonly windowEndsAt: (now: number) => number;
 }

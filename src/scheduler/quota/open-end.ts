@@ -1,5 +1,6 @@
 /**
- * Spending in a window whose end is not known: evenly, and once it is full with a look now and then whether it has ended.
+ * Spending in a window whose end is not known: evenly, and once it is full with a look now and then whether it has
+ * ended.
  *
  * Invariants: looks come at growing intervals where they may be refused; one comes when the window must have ended.
  */
@@ -54,7 +55,10 @@ export class OpenEnd {
     return this.#usedThen + Math.max(1, this.#capacity * burstShare) + (this.#capacity * (at - since)) / this.#windowMs;
   }
 
-  /** When a call may ask again that would make `used` of the window where `most` may be used; undefined when it may leave. */
+  /**
+   * When a call may ask again that would make `used` of the window where `most` may be used; undefined when it may
+   * leave.
+   */
   blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
     if (used <= most) return undefined;
     if (!this.looks || used <= this.#capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
@@ -63,7 +67,9 @@ export class OpenEnd {
     return now >= looksAt ? undefined : looksAt;
   }
 
-  /** A call was refused at `at`: the next look, later after each one in a row and after a window's length at the latest. */
+  /**
+   * A call was refused at `at`: the next look, later after each one in a row and after a window's length at the latest.
+   */
   refuse(at: number): number {
     if (at >= this.#riskAt) {
       this.refusedMs = Math.min(this.#windowMs, Math.max(this.#windowMs * riskShare, this.refusedMs * riskGrowth));

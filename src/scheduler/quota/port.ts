@@ -1,10 +1,11 @@
 /**
  * Interface between the scheduler and the rate limiter; a remote limiter may implement it.
  *
- * - `reserve` may answer at once or later; a caller that waits must be ready for a denial. It is given one charge for each key that may
- *   carry the call, best first, and grants one of them; a denial is of all of them, until the first of them may have room.
- * - A lease is good for one call until `expiresAt` on the caller's own clock; one that is neither sent nor released by then is
- *   taken back by the limiter and counted as if it had been sent.
+ * - `reserve` may answer at once or later; a caller that waits must be ready for a denial. It is given one charge for
+ *   each key that may carry the call, best first, and grants one of them; a denial is of all of them, until the first
+ *   of them may have room.
+ * - A lease is good for one call until `expiresAt` on the caller's own clock; one that is neither sent nor released by
+ *   then is taken back by the limiter and counted as if it had been sent.
  * - No clock is shared: instants of the two sides are never compared; durations are.
  * - Every lease ends in exactly one of `settle`, `lose` and `release`.
  *

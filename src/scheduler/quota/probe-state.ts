@@ -1,13 +1,15 @@
 /**
  * Probe state of a user's quota: cold, probing, warm; back to cold after a 429.
  *
- * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one of them told
- * how much is used; a burst of 429s counts as one. While windows cannot be told apart and probes are lost, ordinary ones pause longer
- * each time: nothing counts them, and they would use up what the exits need.
+ * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one
+ * of them told how much is used; a burst of 429s counts as one. While windows cannot be told apart and probes are lost,
+ * ordinary ones pause longer each time: nothing counts them, and they would use up what the exits need.
  */
 
 const answerMsMax = 60_000;
-/** After one lost probe, doubled for each further one. Seven are lost so in the first minute, four in each later one. */
+/**
+ * After one lost probe, doubled for each further one. Seven are lost so in the first minute, four in each later one.
+ */
 const pauseMs = 1_000;
 const pauseMsMax = 16_000;
 
@@ -65,14 +67,19 @@ export class ProbeState {
     this.#pausedUntil = now + Math.min(pauseMs * 2 ** this.#lost++, pauseMsMax);
   }
 
-  /** The use of the current window was told at `now`; what was used of shorter ones before a start is not over until the quiet is. */
+  /**
+   * The use of the current window was told at `now`; what was used of shorter ones before a start is not over until the
+   * quiet is.
+   */
   warmUp(now: number): void {
     this.#isTold = true;
     this.warm = now >= this.#until;
     this.#lost = 0;
   }
 
-  /** A call that left at `sentAt` was refused. True when it begins a new episode, not when it belongs to the last one. */
+  /**
+   * A call that left at `sentAt` was refused. True when it begins a new episode, not when it belongs to the last one.
+   */
   strike(sentAt: number, now: number): boolean {
     const fresh = sentAt > this.#struckAt;
     if (fresh) this.strikes++;

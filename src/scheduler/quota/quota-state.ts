@@ -25,7 +25,10 @@ export interface LayerState {
   readonly foreign: number;
   /** When the window ends: milliseconds on the engine's clock. */
   readonly windowEndsAt: number;
-  /** `measured` while the service's counts are used; `floor` while they are not reliable and a part of the capacity is spent evenly. */
+  /**
+   * `measured` while the service's counts are used; `floor` while they are not reliable and a part of the capacity is
+   * spent evenly.
+   */
   readonly mode: QuotaMode;
 }
 

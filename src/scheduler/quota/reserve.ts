@@ -1,10 +1,10 @@
 /**
  * Who may use what is left of a window: the ceiling each class of action has under a layer's capacity.
  *
- * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel all that
- * is open and to serve the urgent calls the rest of the window is likely to bring; what the rest of the window cannot need any
- * more is lent out, so that nothing is wasted. Where it is not known to some milliseconds where a key's seconds begin, a late call is
- * sent into the doubtful stretch, because where it lands tells most.
+ * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
+ * all that is open and to serve the urgent calls the rest of the window is likely to bring; what the rest of the window
+ * cannot need any more is lent out, so that nothing is wasted. Where it is not known to some milliseconds where a key's
+ * seconds begin, a late call is sent into the doubtful stretch, because where it lands tells most.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 import type { LimitWindow } from "./limit-window.ts";
@@ -45,7 +45,10 @@ export const defaultReserve: ReservePolicy = {
   spending: "burst",
 };
 
-/** Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent calls expected. */
+/**
+ * Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent
+ * calls expected.
+ */
 export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
@@ -67,7 +70,10 @@ export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, 
 export const exitCost = (policy: ReservePolicy, open: number): number =>
   policy.exitWeight * Math.ceil(open / policy.ordersPerExit) + policy.elementWeight * open;
 
-/** The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are not cut small. */
+/**
+ * The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are
+ * not cut small.
+ */
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number =>
   capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
 
@@ -114,7 +120,10 @@ export class ExitRate {
 const clockWidthMs = 45;
 /** Nor can it be narrowed below the time a call takes there and back. */
 const tripsWide = 1.5;
-/** A stretch and a way there and back that together leave less than this of a second make every answer one of two seconds. */
+/**
+ * A stretch and a way there and back that together leave less than this of a second make every answer one of two
+ * seconds.
+ */
 const plainMs = 80;
 /** Where counts lag, calls look in one second of so many; in more of them while the stretch is so much wider. */
 const lookEvery = 30;
@@ -123,7 +132,10 @@ const widthsWide = 8;
 /** Where not all use is ours, the second last call of a second leaves so much earlier. */
 const strayMs = 150;
 
-/** Counts that lag tell where a call landed when the next one is answered: now and then one leaves early, and two look one after the other. */
+/**
+ * Counts that lag tell where a call landed when the next one is answered: now and then one leaves early, and two look
+ * one after the other.
+ */
 export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): boolean => {
   const every = widthMs > clockWidthMs * widthsWide ? lookEveryWide : lookEvery;
   return widthMs > clockWidthMs && Math.floor(endAt / spec.windowMs) % every === 0;

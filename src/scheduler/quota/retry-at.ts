@@ -1,8 +1,8 @@
 /**
  * Retry instant of a denied charge, and the weight below which other charges may overtake it.
  *
- * Invariants: when the charge is asked again at `until`, something has changed; what the rest of a window cannot hold any more
- * does not hold up what it can.
+ * Invariants: when the charge is asked again at `until`, something has changed; what the rest of a window cannot hold
+ * any more does not hold up what it can.
  * Not here: whether it has to wait (ledger.ts).
  */
 import type { Allowances } from "./allowance.ts";
@@ -23,8 +23,8 @@ export interface RetryAt {
 }
 
 /**
- * The weight below which calls may pass one that a layer holds up: any may where the layer counts calls of some endpoints, as what it does
- * not count cannot take its place, and what it does has to ask it.
+ * The weight below which calls may pass one that a layer holds up: any may where the layer counts calls of some
+ * endpoints, as what it does not count cannot take its place, and what it does has to ask it.
  */
 export const passingBelow = ({ endpoints, unit }: LayerSpec, weight: number): number =>
   endpoints !== undefined && unit !== "weight" ? Number.POSITIVE_INFINITY : weight;

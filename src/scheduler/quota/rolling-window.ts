@@ -1,8 +1,8 @@
 /**
  * One scope of one layer whose windows begin anywhere: no stretch of one window's length holds more than the capacity.
  *
- * Invariants: an unanswered call counts until it is answered, an answered one for a window's length from its answer; a length is
- * measured as the service's clock would, even if ours is fast.
+ * Invariants: an unanswered call counts until it is answered, an answered one for a window's length from its answer; a
+ * length is measured as the service's clock would, even if ours is fast.
  * Needed by: `sliding`, `sliding-key`, and layers of other services.
  */
 import { EvenSpending } from "./even-spending.ts";

@@ -1,8 +1,9 @@
 /**
  * What a charge touches, looked up once, and what is spent on the calls that take that way.
  *
- * Invariants: a route is good until a window or a probe state is replaced; a ticket does not change while a call is under way on it, so
- * calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts are used again when all have ended.
+ * Invariants: a route is good until a window or a probe state is replaced; a ticket does not change while a call is
+ * under way on it, so calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts
+ * are used again when all have ended.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
 import { CountLag } from "./count-lag.ts";
@@ -121,7 +122,9 @@ export class Routes {
     this.#known = new WeakMap();
   }
 
-  /** What was learned of windows holds no longer; everybody probes again, exits at once where there was room for one. */
+  /**
+   * What was learned of windows holds no longer; everybody probes again, exits at once where there was room for one.
+   */
   disturb(now: number, quietUntil: number): void {
     this.#quietUntil = quietUntil;
     this.#exitsFrom = this.#hasRoomForExit(now) ? now : quietUntil;
@@ -196,8 +199,9 @@ export class Routes {
 }
 
 /**
- * The service refused a call and did not say which layer: the key's second is taken first, the user's minute when it is near its limit, at a
- * start, or when another refusal follows. Shuts those; returns the instant until which the longest is shut.
+ * The service refused a call and did not say which layer: the key's second is taken first, the user's minute when it is
+ * near its limit, at a start, or when another refusal follows. Shuts those; returns the instant until which the longest
+ * is shut.
  */
 export const strike = (
   { parts, route: { windows }, sentAt, probe }: Ticket,
@@ -216,7 +220,8 @@ export const strike = (
   for (const [index, gauge] of windows.entries()) {
     const isFull = gauge.used(now) >= gauge.capacity * 0.97;
     const near = isFull || gauge.isRisky((parts[index] as WindowTicket).units, now);
-    // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is refused, too.
+    // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is
+    // refused, too.
     const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
     const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
     // Nobody else calls on a key, so that neither a full one nor others' use explains a refusal.
@@ -230,12 +235,18 @@ export const strike = (
   return until;
 };
 
-/** Use of a window that may have refused a call, in parts of its capacity: near its end the one that ends may have, or the next. */
+/**
+ * Use of a window that may have refused a call, in parts of its capacity: near its end the one that ends may have, or
+ * the next.
+ */
 const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
 
-/** The layer that is nearest to its limit; undefined where none is half full: then a machine in front of the service refused. */
+/**
+ * The layer that is nearest to its limit; undefined where none is half full: then a machine in front of the service
+ * refused.
+ */
 const fullest = (
   windows: readonly LimitWindow[],
   parts: readonly WindowTicket[],
@@ -283,8 +294,9 @@ interface HeldPart {
 }
 
 /**
- * Requests of an address that nothing is read of, from before the service told its time. A window of the calendar has no number then, so
- * they count in whichever runs until it has one, and for no longer than it lasts. A window that begins anywhere needs no number.
+ * Requests of an address that nothing is read of, from before the service told its time. A window of the calendar has
+ * no number then, so they count in whichever runs until it has one, and for no longer than it lasts. A window that
+ * begins anywhere needs no number.
  */
 export class UnplacedCalls {
   /** Parts of calls that wait. */

@@ -1,12 +1,13 @@
 /**
  * Where the service's time stands against ours, as an interval that only evidence narrows.
  *
- * A request sent at `t` arrives at service time `t + phi`; everything the ledger needs is a bound on `phi` from below (a
- * request cannot arrive earlier) and on the service's time at an instant from above (a window cannot have begun later).
+ * A request sent at `t` arrives at service time `t + phi`; everything the ledger needs is a bound on `phi` from below
+ * (a request cannot arrive earlier) and on the service's time at an instant from above (a window cannot have begun
+ * later).
  *
- * Invariants: the true offset lies inside `[lo, hi]` as long as our clock drifts less than the bound and the stamps are within
- * the stated slack of the limiter's clock; contradiction starts the estimate over instead of averaging it away; the calendar
- * of this machine is never consulted.
+ * Invariants: the true offset lies inside `[lo, hi]` as long as our clock drifts less than the bound and the stamps are
+ * within the stated slack of the limiter's clock; contradiction starts the estimate over instead of averaging it away;
+ * the calendar of this machine is never consulted.
  * Not here: what is spent (ledger.ts), reading headers (headers.ts).
  */
 
@@ -20,7 +21,10 @@ interface OffsetBounds {
 export interface ServerClock {
   /** Valid until the next question. */
   bounds(at: number): Readonly<OffsetBounds>;
-  /** Bounds of the two instants asked last that still hold: a call's leaving and its answer are asked about by every window. */
+  /**
+   * Bounds of the two instants asked last that still hold: a call's leaving and its answer are asked about by every
+   * window.
+   */
   readonly near: Readonly<OffsetBounds>;
   readonly far: Readonly<OffsetBounds>;
   lo(at: number): number;
@@ -39,15 +43,24 @@ export interface ServerClock {
 }
 
 export interface ServerClockOptions {
-  /** Worst drift of our steady clock, parts per million, slews included. Unless it is stated, crystals are within 100 and slews allowed for. */
+  /**
+   * Worst drift of our steady clock, parts per million, slews included. Unless it is stated, crystals are within 100
+   * and slews allowed for.
+   */
   readonly driftPpm?: number;
-  /** How far the clock that stamps `Date` may be off the one that counts. An edge in front of the limiter is within 150 ms. */
+  /**
+   * How far the clock that stamps `Date` may be off the one that counts. An edge in front of the limiter is within 150
+   * ms.
+   */
   readonly dateSlackMs?: number;
 }
 
 /** Twice what a crystal is off. */
 export const driftPpmMost = 200;
-/** What a time service may slew our clock by besides. Evidence that comes often shows it; what is older than this knows nothing of it. */
+/**
+ * What a time service may slew our clock by besides. Evidence that comes often shows it; what is older than this knows
+ * nothing of it.
+ */
 const slewPpm = 450;
 const freshMs = 5_000;
 const dateStepMs = 1_000;
@@ -158,7 +171,9 @@ class ObservedClock implements ServerClock {
     this.#learned();
   }
 
-  /** Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other. */
+  /**
+   * Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other.
+   */
   #narrow(known: Interval, lo: number, hi: number, at: number): boolean {
     const slack = this.#drifted(at - known.asOf);
     const from = Math.max(known.lo - slack, lo);
@@ -197,7 +212,10 @@ export class RoundTripTime {
   #high = 60;
   #seen = false;
 
-  /** About the 95th percentile, at most 200 ms or half more than the shortest: rarer answers are waited for, not planned for. */
+  /**
+   * About the 95th percentile, at most 200 ms or half more than the shortest: rarer answers are waited for, not planned
+   * for.
+   */
   get high(): number {
     return Math.min(this.#high, Math.max(highMsMax, this.low * highOverLow));
   }

@@ -1,7 +1,8 @@
 /**
  * Entry of a window that may not have begun: one call goes ahead, and the others follow when its answer tells.
  *
- * Invariants: what the window before could hold as well need not wait; a call that is long in being answered holds nothing up.
+ * Invariants: what the window before could hold as well need not wait; a call that is long in being answered holds
+ * nothing up.
  */
 import type { CountDoubt } from "./count-doubt.ts";
 import type { HeardCounts } from "./heard-counts.ts";

@@ -1,9 +1,10 @@
 /**
- * Where the windows of one scope of one layer begin, on the client's time: as an interval that evidence narrows and revises.
+ * Where the windows of one scope of one layer begin, on the client's time: as an interval that evidence narrows and
+ * revises.
  *
- * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar is a first
- * guess. A count that fell proves that a window began; as soon as one did, the scope goes by its own counts, and by the
- * calendar only as long as the two have never disagreed. While nothing tells, one window is taken to run on.
+ * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
+ * is a first guess. A count that fell proves that a window began; as soon as one did, the scope goes by its own counts,
+ * and by the calendar only as long as the two have never disagreed. While nothing tells, one window is taken to run on.
  *
  * Invariants: the number of the window that runs never falls; what one scope was told changes no other's windows.
  * Not here: what is spent (window-usage.ts), which answers prove something (limit-window.ts).
@@ -23,7 +24,9 @@ interface PhaseBounds {
   known: boolean;
   lo: number;
   hi: number;
-  /** The earliest window a call that leaves then can land in, and the latest that can run; 0 before anything was told. */
+  /**
+   * The earliest window a call that leaves then can land in, and the latest that can run; 0 before anything was told.
+   */
   first: number;
   last: number;
 }
@@ -42,7 +45,9 @@ const spanShare = 0.9;
 const narrowMs = 100;
 /** So near to where it was expected, in parts of a window, a beginning needs no confirmation. */
 const nearShare = 0.05;
-/** Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess. */
+/**
+ * Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess.
+ */
 const lostShare = 0.9;
 /** Nor where so many windows began when it said. */
 const proofsSure = 4;
@@ -60,7 +65,10 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  /** What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this scope learns something. */
+  /**
+   * What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this
+   * scope learns something.
+   */
   readonly kept: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
   /** That of the calendar as of which they hold. */
   revision = 0;
@@ -137,7 +145,10 @@ export class WindowPhase {
     return this.at(at).last;
   }
 
-  /** Falls by themselves, without the calendar, say about as well that a call that leaves at `at` lands in `index` or later. */
+  /**
+   * Falls by themselves, without the calendar, say about as well that a call that leaves at `at` lands in `index` or
+   * later.
+   */
   proves(index: number, at: number): boolean {
     const own = this.#own;
     if (own === undefined) return false;
@@ -153,7 +164,10 @@ export class WindowPhase {
     return openEnded.since + (index - openEnded.index) * this.#windowMs;
   }
 
-  /** How far the earliest and the latest possible instant of a beginning are apart. This and the next are handed on by themselves. */
+  /**
+   * How far the earliest and the latest possible instant of a beginning are apart. This and the next are handed on by
+   * themselves.
+   */
   readonly widthMs = (at: number): number => {
     if (this.openEnded !== undefined) return 0;
     const { lo, hi } = this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
@@ -169,8 +183,8 @@ export class WindowPhase {
   };
 
   /**
-   * A count fell between a call sent at `afterAt`, which landed in one of `from..to`, and an answer read at `byAt`. Returns false
-   * when this contradicts what was taken for certain.
+   * A count fell between a call sent at `afterAt`, which landed in one of `from..to`, and an answer read at `byAt`.
+   * Returns false when this contradicts what was taken for certain.
    */
   fell(afterAt: number, byAt: number, from: number, to: number): boolean {
     const { index } = this.openEnded ?? {};
@@ -197,7 +211,10 @@ export class WindowPhase {
     return false;
   }
 
-  /** Whether `fell` would agree with what is taken for certain, or nearly so: a clock that drifts moves a beginning by little. */
+  /**
+   * Whether `fell` would agree with what is taken for certain, or nearly so: a clock that drifts moves a beginning by
+   * little.
+   */
   expects(afterAt: number, byAt: number, from: number, to: number): boolean {
     if (this.openEnded !== undefined || byAt - afterAt >= this.#windowMs * spanShare) return true;
     const nearMs = this.#windowMs * nearShare;

@@ -1,16 +1,18 @@
 /**
  * What one scope (an address, a user, a key) has used of one layer, window by window.
  *
- * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one; an
- * answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins when it
- * is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted; where only ours
- * count, a number above what was answered proves that unanswered ones landed, and those count in no later window; nor does a
- * silent one, where many in a row were never heard of again, as later calls are answered.
+ * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one;
+ * an answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins
+ * when it is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted;
+ * where only ours count, a number above what was answered proves that unanswered ones landed, and those count in no
+ * later window; nor does a silent one, where many in a row were never heard of again, as later calls are answered.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-slots.ts";
 
-/** Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told. */
+/**
+ * Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told.
+ */
 interface Departure {
   readonly reported: number;
   readonly unheard: number;
@@ -22,7 +24,10 @@ const keptWindows = 4;
 const strayWindows = 300;
 /** A call is silent when those begun so many windows after it are answered, and it is not. */
 const silentWindows = 3;
-/** Silent calls in a row that were never heard of again, before the next is taken for lost; twice as many after each that was. */
+/**
+ * Silent calls in a row that were never heard of again, before the next is taken for lost; twice as many after each
+ * that was.
+ */
 const silentLeast = 20;
 const silentMost = 640;
 /** Windows for which a burst of others' use is expected again. */
@@ -38,7 +43,9 @@ export class WindowUsage {
   missing = 0;
   /** Of some window more was reported than is ours. */
   seesOthers = false;
-  /** The newest window in which something was missing that later was not: it was used, by others or by copies of ours. */
+  /**
+   * The newest window in which something was missing that later was not: it was used, by others or by copies of ours.
+   */
   strayIn = Number.NEGATIVE_INFINITY;
   /** Nobody else counts: what is reported beyond the answered requests are unanswered ones. */
   readonly isOurs: boolean;
@@ -70,7 +77,9 @@ export class WindowUsage {
     return this.isOurs ? this.#inFlight(Number.POSITIVE_INFINITY) : this.open;
   }
 
-  /** The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite where they do not. */
+  /**
+   * The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite where they do not.
+   */
   landedBy(began: number): number {
     if (!this.isOurs) return Number.POSITIVE_INFINITY;
     const own = this.windows.find(began);
@@ -87,7 +96,10 @@ export class WindowUsage {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Weight that may be counted by the service in the fullest of windows `index..last`: answered, reported and everything still in flight. */
+  /**
+   * Weight that may be counted by the service in the fullest of windows `index..last`: answered, reported and
+   * everything still in flight.
+   */
   used(index: number, last = index): number {
     let inFlight = this.windows.carried;
     let lost = 0;
@@ -147,7 +159,10 @@ export class WindowUsage {
     return this.windows.find(index)?.foreign ?? 0;
   }
 
-  /** A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on changing. */
+  /**
+   * A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on
+   * changing.
+   */
   begin(first: number, weight: number): Departure {
     this.open += weight;
     const newest = this.windows.newest;
@@ -165,8 +180,9 @@ export class WindowUsage {
   }
 
   /**
-   * The request begun at window `began` is answered: it landed somewhere in `first..last`. Unless it was `told` how much of that
-   * window was used with it, the service may have counted it after all that it reported. Returns the counts of the last one.
+   * The request begun at window `began` is answered: it landed somewhere in `first..last`. Unless it was `told` how
+   * much of that window was used with it, the service may have counted it after all that it reported. Returns the
+   * counts of the last one.
    */
   end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
     const newest = this.windows.newest;
@@ -217,8 +233,8 @@ export class WindowUsage {
   }
 
   /**
-   * The service said `used` of window `index`, the answered request included, and whatever was `unheard` of that window when it
-   * left. Returns newly seen use by others.
+   * The service said `used` of window `index`, the answered request included, and whatever was `unheard` of that window
+   * when it left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
     const { newest } = this.windows;
@@ -244,7 +260,10 @@ export class WindowUsage {
     slot.adopted = Math.max(slot.adopted, used - slot.settled - slot.foreign);
   }
 
-  /** What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at most what has not landed for certain. */
+  /**
+   * What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at
+   * most what has not landed for certain.
+   */
   learnMissing(index: number, used: number): void {
     const { settled, reported } = this.windows.of(index);
     const inFlight = this.isOurs ? this.#inFlight(index) : this.open;
@@ -254,8 +273,8 @@ export class WindowUsage {
   }
 
   /**
-   * As `learnMissing` does where others use the same quota: what is not ours is missing if it was gone when the window was told of
-   * first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
+   * As `learnMissing` does where others use the same quota: what is not ours is missing if it was gone when the window
+   * was told of first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
    */
   learnShortfall(index: number, used: number, young: boolean, leap: number): void {
     const { newest } = this.windows;
@@ -273,7 +292,10 @@ export class WindowUsage {
     this.closedThrough = Number.NEGATIVE_INFINITY;
   }
 
-  /** Whatever leaves from now on cannot land before `first`; what a window was told may still tell where unanswered weight landed. */
+  /**
+   * Whatever leaves from now on cannot land before `first`; what a window was told may still tell where unanswered
+   * weight landed.
+   */
   #prune(first: number): void {
     const { windows } = this;
     while (windows.all.length > keptWindows && (windows.all[0] as Slot).index < first - 1) {
@@ -305,7 +327,10 @@ export class WindowUsage {
     return inFlight - lost;
   }
 
-  /** Of the unanswered weight that can have landed in a window, what the service's count of it includes: of one above the answered only. */
+  /**
+   * Of the unanswered weight that can have landed in a window, what the service's count of it includes: of one above
+   * the answered only.
+   */
   #landedIn({ adopted, lacked, reported, settled }: Slot, inFlight: number): number {
     if (!this.isOurs || adopted > 0) return 0;
     return Math.max(0, Math.min(inFlight, reported - settled - Math.max(lacked, this.missing)));
