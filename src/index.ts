@@ -40,8 +40,11 @@ export {
   defineConfig,
   definePlugin,
   defineStrategy,
+  type GivenOptions,
+  type Naming,
   type PluginDefinition,
   type StrategyDefinition,
+  type StrategyNaming,
 } from "./host/define.ts";
 export type { EngineHealth } from "./host/operator-view.ts";
 

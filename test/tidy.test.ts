@@ -96,16 +96,12 @@ const free = ["errors", "decimal", "decimal-units", "random", "optional-package"
 
 const computed = "a calculation, compared with figures made by other means";
 const reference = "the reference of configuration is made from it";
-const named = "the types of definitions are made of it";
 /** Exports that only tests or the documentation take, and why they are offered all the same. */
 const offeredToTests: Readonly<Record<string, string>> = {
   "src/backtest/backtest-service.ts backtestSchema": reference,
   "src/backtest/backtest-service.ts feesSchema": reference,
   "src/backtest/backtest-service.ts paperSchema": reference,
   "src/client/live/live-service.ts liveSchema": reference,
-  "src/host/define.ts GivenOptions": named,
-  "src/host/define.ts Naming": named,
-  "src/host/define.ts StrategyNaming": named,
   "src/host/define.ts isolationDefaults": reference,
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
