@@ -5,9 +5,10 @@
  * `npm run soak:plugins [-- name...]`; about a quarter of a minute for each plugin.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
+import { cpSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sourceTree } from "../support/source-tree.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -24,22 +25,19 @@ const parts = [
   "vitest.config.ts",
 ];
 
-const filesUnder = (dir: string, at: string): string[] =>
-  readdirSync(join(at, dir), { withFileTypes: true }).flatMap((entry) => {
-    const path = join(dir, entry.name);
-    if (entry.name === "node_modules") return [];
-    return entry.isDirectory() ? filesUnder(path, at) : /\.(ts|mjs)$/.test(path) ? [path] : [];
-  });
-
-const importsOf = (path: string): string[] =>
-  [...readFileSync(join(root, path), "utf8").matchAll(/(?:from|import\()\s*"([^"]+)"/g)].map(([, specifier = ""]) => {
-    if (specifier.startsWith(".")) return normalize(join(dirname(path), specifier));
-    const plugin = /^sluice\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
-    return plugin === undefined ? specifier : `plugins/${plugin}/index.ts`;
-  });
-
-const code = ["plugins", "test", "docs"].flatMap((dir) => filesUnder(dir, root));
-const imports = new Map(code.map((path) => [path, importsOf(path)]));
+/** Paths that each file imports; a plugin stands for its entry. */
+const imports = new Map(
+  sourceTree("plugins", "test", "docs/generate").map(({ path, imported, specifiers }) => [
+    path,
+    [
+      ...imported.map(({ from }) => from),
+      ...specifiers.flatMap((specifier) => {
+        const plugin = /^sluice\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
+        return plugin === undefined ? [] : [`plugins/${plugin}/index.ts`];
+      }),
+    ],
+  ]),
+);
 const pluginOf = (path: string): string | undefined => /^plugins\/([\w-]+)\//.exec(path)?.[1];
 
 /** Folders and files that go when these plugins go. */

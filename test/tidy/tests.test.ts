@@ -3,29 +3,22 @@
  *
  * The name of a file says its kind (vitest.config.ts); what it imports from `test` counts as its own.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { pathsUnder } from "../support/source-tree.ts";
+import { sourceTree } from "../support/source-tree.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const starters = ["node:child_process", "node:cluster", "playwright-core"];
 const kinds = /\.(processes|soak)\.test\.ts$/;
-
-const importsOf = (path: string): string[] =>
-  [...readFileSync(join(root, path), "utf8").matchAll(/(?:\bfrom|\bimport)\s*\(?\s*"([^"]+)"/g)].map(
-    ([, specifier]) => specifier as string,
-  );
+const files = new Map(sourceTree("test").map((file) => [file.path, file]));
 
 /** The first import that starts a process, found from `path` through files of `test`. */
 const starterOf = (path: string, seen = new Set<string>()): string | undefined => {
-  if (seen.has(path)) return undefined;
+  const file = files.get(path);
+  if (file === undefined || seen.has(path)) return undefined;
   seen.add(path);
-  for (const specifier of importsOf(path)) {
-    if (starters.includes(specifier)) return `${path} imports ${specifier}`;
-    const target = specifier.startsWith(".") ? normalize(join(dirname(path), specifier)) : "";
-    const found = target.startsWith("test/") && existsSync(join(root, target)) ? starterOf(target, seen) : undefined;
+  const own = file.specifiers.find((specifier) => starters.includes(specifier));
+  if (own !== undefined) return `${path} imports ${own}`;
+  for (const { from } of file.imported) {
+    const found = starterOf(from, seen);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -33,7 +26,7 @@ const starterOf = (path: string, seen = new Set<string>()): string | undefined =
 
 describe("Test files", () => {
   it("start processes only where their names say so", () => {
-    const wrong = pathsUnder("test")
+    const wrong = [...files.keys()]
       .filter((path) => path.endsWith(".test.ts") && !kinds.test(path))
       .flatMap((path) => {
         const starter = starterOf(path);

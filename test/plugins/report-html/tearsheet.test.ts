@@ -69,16 +69,21 @@ const wordsOf = (page: string): string =>
 const dataOf = (page: string): Promise<PageData> => unpack(/id="data">([^<]*)</.exec(page)?.[1] ?? "");
 
 describe("The tearsheet of a run", () => {
-  let page: string;
-  let told: RunDetails;
-  beforeAll(async () => {
-    const dir = stored(generateTapeFor([swap], 10), "sheet");
-    const report = await runBacktest(
+  const dir = stored(generateTapeFor([swap], 10), "sheet");
+  const run = () =>
+    runBacktest(
       withDetails(configOf(dir, [maker]), (details) => {
         told = details;
       }),
     );
-    page = tearsheet(report, told);
+  let page: string;
+  let told: RunDetails;
+  beforeAll(async () => {
+    page = tearsheet(await run(), told);
+  });
+
+  it("is the same for an equal run", async () => {
+    expect(tearsheet(await run(), told)).toBe(page);
   });
 
   it("is well formed, with one title, one heading of the first order, and a caption for every table", () => {
