@@ -30,12 +30,16 @@ export interface ReportFile {
 /**
  * Adds the options of plugins that write a report to a command.
  *
- * @returns a function that takes the command's parsed options and loads the files they ask for, in the order of the manifests. It throws
- * USAGE for a file that cannot be written.
+ * @param exporters - rows of the manifests, for a caller that has read them
+ * @returns a function that takes the command's parsed options and loads the files they ask for, in the order of the
+ * manifests. It throws USAGE for a file that cannot be written.
  * @throws CONFIG_INVALID for a manifest that is wrong
  */
-export const addReportExporters = (command: Command): ((flags: object) => Promise<readonly ReportFile[]>) => {
-  const rows = [...readContributions(process.cwd()).exporters].map(([name, entry]) => {
+export const addReportExporters = (
+  command: Command,
+  exporters = readContributions(process.cwd()).exporters,
+): ((flags: object) => Promise<readonly ReportFile[]>) => {
+  const rows = [...exporters].map(([name, entry]) => {
     const option = addPluginOption(command, `exporters.${name}`, entry);
     if (!option.required || option.variadic)
       throw invalid(entry, `exporters.${name}.flags: "${entry.flags}" takes no file. Write --${name} <file>.`);

@@ -63,7 +63,7 @@ interface Flags {
 }
 
 export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {}): void => {
-  const options = readContributions(process.cwd()).runOptions;
+  const { runOptions: options, exporters } = readContributions(process.cwd());
   const command = program
     .command("run")
     .description(
@@ -94,7 +94,7 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
       "write the trades from flat to flat as CSV at the end, the last 20,000 of each strategy and instrument",
     )
     .option("--json", "print every event as a line of JSON; the report then goes to stderr");
-  const exportersOf = addReportExporters(command);
+  const exportersOf = addReportExporters(command, exporters);
   for (const [name, entry] of options) addPluginOption(command, `runOptions.${name}`, entry);
   command.action(async (path: string, flags: Flags) => {
     const given = await givenOptions(options, flags);

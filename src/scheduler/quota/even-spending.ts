@@ -56,17 +56,18 @@ export class EvenSpending {
    * Units ordinary actions may spend at `at`; infinite for one call after a pause, which may be heavier than a part.
    */
   credit(at: number): number {
-    const credit = this.#creditOf(at);
-    return credit < this.#burst ? credit : Number.POSITIVE_INFINITY;
+    const room = this.room(at);
+    return room < this.#burst ? room : Number.POSITIVE_INFINITY;
   }
 
   /** Units that may be spent at `at` for certain, by any number of calls. */
   room(at: number): number {
-    return this.#creditOf(at);
+    const earned = ((at - this.#creditAt) * this.capacity) / this.#windowMs;
+    return Math.min(this.#burst, this.#credit + Math.max(0, earned));
   }
 
   spend(units: number, at: number): void {
-    this.#credit = this.#creditOf(at) - units;
+    this.#credit = this.room(at) - units;
     this.#creditAt = at;
   }
 
@@ -74,10 +75,5 @@ export class EvenSpending {
   land(units: number, at: number): void {
     this.#landed += units;
     this.#leaving.push({ at: at + this.#windowMs, units });
-  }
-
-  #creditOf(at: number): number {
-    const earned = ((at - this.#creditAt) * this.capacity) / this.#windowMs;
-    return Math.min(this.#burst, this.#credit + Math.max(0, earned));
   }
 }
