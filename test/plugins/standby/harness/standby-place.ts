@@ -45,7 +45,12 @@ export class StandbyPlace {
   }
 
   start(): void {
-    const argv = [join(root, "src/cli/sluice.mjs"), "run", join("test/plugins/standby/configs", this.#config), "--json"];
+    const argv = [
+      join(root, "src/cli/sluice.mjs"),
+      "run",
+      join("test/plugins/standby/configs", this.#config),
+      "--json",
+    ];
     const child = spawn(process.execPath, argv, { cwd: root, env: this.#env, stdio: ["ignore", "pipe", "pipe"] });
     this.child = child;
     this.report = undefined;
