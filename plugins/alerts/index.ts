@@ -1,10 +1,10 @@
 /**
- * Alerts: tells people what happens, by webhook, Telegram, Discord, Slack, ntfy or mail, and a dead-man's switch that
- * the engine lives.
+ * Alerts: messages about events by webhook, Telegram, Discord, Slack, ntfy or mail, and a heartbeat for a dead-man's
+ * switch.
  *
  * Invariants: trading never waits for a channel; every queue has a bound; a channel that fails is named in one line,
  * and so is its recovery; at the stop the last message leaves within `lastMessageMs`; a backtest sends nothing and
- * reads no secret, unless it was told to.
+ * reads no secret unless its options ask for it.
  * Not here: which events count (alerts/rules.ts), queues and repetition (alerts/outbox.ts), what services expect
  * (alerts/channels.ts).
  */

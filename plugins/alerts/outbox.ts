@@ -4,8 +4,8 @@
  *
  * Invariants: at most `queueMax` alerts wait, and the oldest of the lowest level makes room; one request is under way
  * at most; at most `perMinute` messages leave within a minute; a message that fails is sent again with its id after 1,
- * 2, 4 … 60 s, or when the channel asks for it, until `retryForMs` have passed; what is lost is counted and told with
- * the next message; a line is printed when a channel begins to fail and when it works again, and none between.
+ * 2, 4 … 60 s, or when the channel asks for it, until `retryForMs` have passed; lost alerts are counted and reported
+ * with the next message; a line is printed when a channel begins to fail and when it works again, and none between.
  * Not here: what a channel speaks (channels.ts), what is worth an alert (rules.ts).
  */
 import { type Alert, type Message, messageOf, rankOf } from "./alert.ts";
@@ -110,8 +110,8 @@ export class Outbox {
   }
 
   /**
-   * What waits leaves at once: a message that failed before, then the newest alerts that fit into one. Given up at the
-   * signal.
+   * Sends waiting alerts at once: first a message that failed before, then the newest alerts that fit into one message.
+   * Stops at the signal.
    */
   async flush(signal: AbortSignal): Promise<void> {
     this.#closed = true;

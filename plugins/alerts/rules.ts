@@ -2,8 +2,8 @@
  * Rules: which events are worth an alert, and how often.
  *
  * Invariants: pure but for its own memory; the first alert of a subject goes out at once, later ones within the rule's
- * interval are counted and told as one when it is over; at most 1,000 subjects are remembered, the oldest is forgotten
- * first.
+ * interval are counted and reported as one when it is over; at most 1,000 subjects are remembered, and the oldest is
+ * dropped first.
  * Not here: sending (outbox.ts), losses and staleness, which are no events (watches.ts).
  */
 import type { Event, EventMap } from "sluice";

@@ -1,8 +1,8 @@
 /**
  * Watches over what is no event: a user's profit by currency, and how fresh the account's state is.
  *
- * Invariants: pure but for their own memory; a bound that was crossed is told once, and again only after it was left
- * behind; money of several users is never added.
+ * Invariants: pure but for their own memory; a crossed bound is reported once, and again only after the value has
+ * returned within it; money of several users is never added.
  */
 import { compare, isPositive, mul, neg } from "sluice";
 import type { Finding } from "./rules.ts";

@@ -1,9 +1,9 @@
 /**
  * Best prices and trades of an exchange as they come: pushed where ccxt follows them over a connection, else asked for.
  *
- * Invariants: a way that the exchange turns out not to have is left for the next one; a failure is told once until
- * prices come again, and tried again at growing distances; a trade is given on once; a price off the tick is left out,
- * and told; after a stop nothing comes and no timer is left.
+ * Invariants: a way that the exchange turns out not to have is left for the next one; a failure is reported once until
+ * prices arrive again, and the request is repeated at growing intervals; a trade is passed on once; a price off the
+ * tick is left out and reported; after a stop no value is emitted and no timer remains.
  * Not here: connections and their repair, which are ccxt's; the exchange's limit (request-gate.ts).
  */
 
@@ -103,7 +103,8 @@ const backoffMs = { base: 1_000, most: 30_000 } as const;
 const sameInstantMost = 200;
 
 /**
- * What asking again will not mend: a way that is not there or, where there is another, one that the exchange refuses.
+ * Failure that a repetition does not fix: a method that ccxt lacks or, where another one exists, that the exchange
+ * refuses.
  */
 const isGone = (error: unknown, isOther: boolean): boolean => {
   const classes = classesOf(error);

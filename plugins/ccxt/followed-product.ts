@@ -1,8 +1,8 @@
 /**
  * One product of an exchange while its prices are followed: answers of ccxt as rows in ticks and lots.
  *
- * Invariants: a trade is given on once, best prices when they changed; quantities are whole lots of base currency,
- * rounded down; a price off the tick is left out, and told once.
+ * Invariants: a trade is passed on once, best prices when they changed; quantities are whole lots of base currency,
+ * rounded down; a price off the tick is left out and reported once.
  * Not here: how answers are asked for (ccxt-prices.ts).
  */
 

@@ -64,7 +64,7 @@ export class RequestGate {
   }
 
   /**
-   * The answer to a request of that cost. What it rejects with is told, and it is repeated, where the failure may pass.
+   * Returns the answer to a request of that cost. A failure that may pass is reported, and the request is repeated.
    */
   async run<T>(
     cost: number,

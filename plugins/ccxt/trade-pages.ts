@@ -3,8 +3,8 @@
  *
  * Invariants: a page is asked for from the last trade's own instant on, so that trades which share it are not lost, and
  * those that were there before are dropped: by their id, or without one by how often the same was seen; where a page
- * does not join the one before it, or an instant holds more than a page, that is told; each page comes nearer to the
- * end, whatever the exchange answers.
+ * does not join the one before it, or an instant holds more than a page, that is reported; each page comes nearer to
+ * the end, whatever the exchange answers.
  * Not here: what is kept of a page (page-store.ts).
  */
 import { type CcxtTrade, calling, type Exchange } from "./ccxt-exchange.ts";

@@ -27,8 +27,8 @@ const order: readonly KnownChange["kind"][] = ["market", "config", "quota", "lat
 const told = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
 /**
- * What both runs record of themselves and record differently; of latency also what their orders show. The likelier
- * cause first.
+ * Differences between what both runs record about themselves, and between the latencies of their orders. The likelier
+ * cause comes first.
  */
 export const knownChanges = (
   { facts: a, orders: ordersA }: RunRecord,

@@ -44,8 +44,8 @@ const rules: OptionRules = {
 };
 
 /**
- * Whether the strategies of the config in this file see the future: reruns its backtest on recordings that end at
- * random instants. The report is what `sluice guard --json` prints; its `verdict` is the answer, and no error. Throws
+ * Look-ahead check of the strategies of a config: repeats its backtest on recordings that end at random instants. The
+ * report is what `sluice guard --json` prints; its `verdict` is the answer, and no error. Throws
  * `USAGE`, `CONFIG_INVALID`, or what a run failed with.
  */
 export const guard = async (path: string, options: GuardOptions = {}): Promise<LookAheadReport> => {

@@ -1,8 +1,8 @@
 /**
  * Whether a strategy sees the future: every decision until a cut must be the same when the market ends there.
  *
- * Invariants: a run that cannot be repeated is told apart from one that looks ahead, because nothing can be said about
- * it; cuts come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
+ * Invariants: a run that cannot be repeated is distinguished from one that looks ahead, because it proves nothing; cuts
+ * come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
  * Not here: running a config (observed.ts), giving it a market that ends (cut-run.ts), words (look-ahead-text.ts).
  */
 import { createRandom } from "sluice/extension";
@@ -131,7 +131,7 @@ export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number):
 };
 
 /**
- * What a run decided in that place: of wanted orders the set that was in force, of anything else only the same thing at
+ * Decision of a run in that place: for wanted orders the set in force, for other decisions only one of the same kind at
  * the same instant.
  */
 const counterpart = (

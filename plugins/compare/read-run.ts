@@ -2,8 +2,8 @@
  * Reads a run from whatever it left behind: a journal, a recorded session, a report.
  *
  * Invariants: what cannot be read is refused by file, line, expectation and remedy; a torn last line is left out and
- * said; nothing is written; a report beside a journal (`run.ndjson`, `run.json`) tells the facts a journal does not
- * hold.
+ * reported; nothing is written; a report next to a journal (`run.ndjson`, `run.json`) supplies the facts that a journal
+ * does not hold.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
  * Makes a run of its events: each order from leaving to its end, and what was refused, held and limited on the way.
  *
- * Invariants: orders are told apart by client order id; a wait belongs to the placement that left with it; what never
- * left is no order; totals are sums of what was told, so that a journal that was cut off still adds up.
+ * Invariants: orders are distinguished by client order id; a wait belongs to the placement that left with it; a
+ * placement that never left is no order; totals are sums of recorded events, so that a truncated journal still adds up.
  */
 
 import { abs, add, compare, type Event, neg } from "sluice";

@@ -1,6 +1,6 @@
 /**
- * What a reply proves: a whole envelope with a status below 500 answers the question, everything else proves nothing
- * and says why.
+ * Evidence in a reply: a complete envelope with a status below 500 answers the question; any other reply proves
+ * nothing, and the reason is kept.
  *
  * Invariants: pure; a refusal by status 401 or 403 is an answer without an envelope too, as what stands in front of a
  * service often writes it.

@@ -1,6 +1,6 @@
 /**
- * Proof that a service tells right credentials from wrong ones: the same read with right ones, with one part wrong, and
- * right again.
+ * Proof that a service distinguishes right credentials from wrong ones: the same read with right ones, with one part
+ * wrong, and right again.
  *
  * Invariants: it is proved only when the right ones were answered with a success both times, and a wrong secret and a
  * wrong key with a refusal that has nothing to do with limits or health; rows about refused credentials are concluded

@@ -103,8 +103,7 @@ export class DoctorClient extends ProbeClient {
   }
 
   /**
-   * What must be free on the layers before another call is made: other clients of the user and the address trade
-   * meanwhile.
+   * Pause until the layers have room for another call, with room left for other clients of the user and the address.
    */
   #pauseFor(weight: number): number {
     const { ip, key, uid } = this.contract.layers;

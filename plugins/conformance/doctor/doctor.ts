@@ -250,8 +250,8 @@ const giveUp = (examination: ExaminationState, why: string): string => {
 };
 
 /**
- * Whether the service accepts our credentials and only ours; gives what a request without any is told, or why that is
- * not known.
+ * Checks that the service accepts our credentials and no others. Returns the answer to a request without credentials,
+ * or the reason why it is not known.
  */
 const probeKeys = async (
   examination: ExaminationState,

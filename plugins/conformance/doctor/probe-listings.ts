@@ -47,8 +47,8 @@ export const probeListings = async (examination: ExaminationState, signs: boolea
 };
 
 /**
- * What wrong credentials are told where an order that does not exist is asked for: it must not be what the absence is
- * told.
+ * Checks the answer to wrong credentials when an order that does not exist is requested: it must differ from the answer
+ * that proves its absence.
  */
 const probeDoor = async (examination: ExaminationState, signs: boolean): Promise<void> => {
   const { client } = examination;

@@ -43,8 +43,8 @@ export type Reading =
   | { readonly kind: "unsure"; readonly of: readonly number[] };
 
 /**
- * What the readings say, given what is assumed. The assumption stands when any reading shows it, as others can only
- * add; another value must be seen twice.
+ * Conclusion from the readings about an assumed value. One reading that equals it confirms it, as other clients can
+ * only add; a different value must appear twice.
  */
 export const readingOf = (readings: readonly number[], assumed: number): Reading => {
   if (readings.length === 0) return { kind: "none" };

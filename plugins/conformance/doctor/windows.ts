@@ -1,6 +1,6 @@
 /**
- * Which way of counting a minute explains what the user's count was: by the calendar, from the first request, or
- * sliding.
+ * Kinds of windows that explain the counts of a user: minutes of the calendar, minutes from the first request, or
+ * sliding ones.
  *
  * Invariants: pure; a way is ruled out only by a count it cannot explain, with room for the time an answer is under
  * way.
@@ -67,8 +67,8 @@ const sliding = (charges: readonly Charge[], index: number): Span => {
 };
 
 /**
- * Where windows may have begun: at the first charge, or anywhere in the minute before it when something had been spent
- * by then.
+ * Possible starts of windows: the first charge, or any instant of the minute before it where quota had been spent by
+ * then.
  */
 const fromFirst = (charges: readonly Charge[], index: number): readonly Span[] => {
   const seen = charges.slice(0, index + 1);

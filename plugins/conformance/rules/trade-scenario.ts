@@ -82,7 +82,8 @@ const play = async (testClient: TestClient): Promise<TradeScenario> => {
 };
 
 /**
- * Where the description makes the product of an order optional, exchanges may ask for it, and engines always name it.
+ * Instrument of an order in requests: optional in the description, required by some exchanges, and always sent by
+ * engines.
  */
 const hintFor = ({ dialect }: TestClient, instId: string) => (dialect === undefined ? {} : { instId });
 

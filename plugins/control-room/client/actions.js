@@ -1,5 +1,5 @@
 /**
- * What can be asked of an engine, and the question before each: what will happen, to how much of what.
+ * Actions on an engine, and the confirmation before each: its effect, and the quantities that it concerns.
  *
  * Invariants: nothing is sent before it was confirmed; counts are those of the moment the question is asked; what became of it is said
  * in the live region and in a note on the page.
@@ -132,7 +132,7 @@ export class Actions {
     });
   }
 
-  /** What a strategy holds, and nothing else of the account. @param {string} strategy @param {string} [instId] all that it holds without */
+  /** Closes the holdings of a strategy, and nothing else of the account. @param {string} strategy @param {string} [instId] all that it holds without */
   closeHoldings(strategy, instId) {
     const engines = this.#shown();
     const rows = engines.flatMap((engine) => engine.list("positions")).filter(({ qty }) => Number(qty) !== 0);

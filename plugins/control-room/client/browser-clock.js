@@ -27,7 +27,7 @@ export const oncePerFrame = (draw) => {
   };
 };
 
-/** What drawing may take of a frame of 16.7 ms: style, layout and paint of it come on top. */
+/** Time for drawing within a frame of 16.7 ms; style, layout and paint come on top. */
 const turnMs = 3;
 
 /** @type {Map<object, () => void>} */
@@ -53,5 +53,5 @@ export const inTurn = (owner, work) => {
   takeTurns();
 };
 
-/** What was asked for is not done any more. @param {object} owner */
+/** Cancels the pending work of an owner. @param {object} owner */
 export const noTurn = (owner) => waiting.delete(owner);

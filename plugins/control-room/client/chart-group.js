@@ -23,7 +23,7 @@ let groups = 0;
 
 export class ChartGroup {
   node;
-  /** What charts are made with. @type {Shared} */
+  /** Parts that all charts share. @type {Shared} */
   shared;
   view;
   #stage = element("div", { class: "charts", tabindex: "0", role: "group" });
@@ -71,7 +71,7 @@ export class ChartGroup {
     return this.#stage;
   }
 
-  /** Whether the last press was a drag, not a click. */
+  /** Returns true where the last press was a drag and no click. */
   wasDragged() {
     return this.#dragged();
   }

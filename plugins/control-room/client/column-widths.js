@@ -4,7 +4,7 @@
  * Invariants: pure; on a narrow screen columns that are `wide` are left out.
  */
 
-/** What all columns need, and what those of a narrow screen do. @param {readonly { width: number, narrow?: number, wide?: boolean }[]} columns */
+/** Least widths of all columns, and of those on a narrow screen. @param {readonly { width: number, narrow?: number, wide?: boolean }[]} columns */
 export const leastWidths = (columns) => [
   columns.reduce((sum, { width }) => sum + width, 0),
   columns.reduce((sum, { width, narrow = width, wide = false }) => sum + (wide ? 0 : narrow), 0),
