@@ -28,7 +28,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./initial-sync.ts";
 import type { FoundIntent } from "./journal-port.ts";
-import { equityStream, type PriceChanges } from "./position-streams.ts";
+import { equityStream, type PriceChanges, priceChangesOf } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
 /**
@@ -151,6 +151,7 @@ const createUserAccount = (
     contractValues: resources.contractValues,
     instruments: () => resources.instruments.settled,
     marketPx: quotes.of.bind(quotes),
+    priceChanges: priceChangesOf(service),
     prices: new PriceWatch(service, resources.positions, quotes),
     priceSilenceMs: priceSilenceMsOf(service),
     onProtection: (record) => {

@@ -75,6 +75,7 @@ export class ClosingSlots {
       }
       risk.exposure.close(instId, px);
     }
+    risk.changed();
     this.#run([...protections.closed(instId), ...exitTrims.look(instId)]);
     return parts;
   }
@@ -111,6 +112,7 @@ export class ClosingSlots {
       );
       parts.push(this.#book(known, order));
     }
+    this.#state.risk.changed();
     return { parts, standing: [...left.values()].filter(({ qty }) => isPositive(qty)) };
   }
 

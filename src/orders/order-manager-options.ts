@@ -3,6 +3,7 @@
  *
  * Not here: what it does with them (order-manager.ts).
  */
+import type { Observable } from "rxjs";
 import type { Gateway } from "../client/gateway.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -39,6 +40,8 @@ export interface OrderManagerOptions {
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  /** Emits whenever the price of an instrument may have changed: limits on losses are compared then. */
+  readonly priceChanges?: ((instId: string) => Observable<unknown>) | undefined;
   /** Returns true while a slot pauses whose post-only orders are rejected one after the other. */
   readonly pauses: () => boolean;
   /** Prices that trigger stops and take-profits. */

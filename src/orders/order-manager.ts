@@ -30,7 +30,8 @@ import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts
 import type { WantedProtection } from "./protection/protect.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
-import type { Inherited, OnLoss } from "./risk/risk-manager.ts";
+import type { OnLoss } from "./risk/loss-limits.ts";
+import type { Inherited } from "./risk/risk-manager.ts";
 import {
   isFull,
   type Mode,
@@ -83,14 +84,11 @@ export class OrderManager {
   }
 
   #onLoss(options: OrderManagerOptions): OnLoss {
-    return {
-      strategy: (name, reason) => {
-        if (this.modeOf(name) === "active") this.setStrategyMode(name, "reducing", reason);
-      },
-      all: (reason) => {
-        if (options.onLoss === undefined) this.setMode("halted", reason);
-        else options.onLoss(reason);
-      },
+    return (strategy, reason) => {
+      if (strategy !== undefined) {
+        if (this.modeOf(strategy) === "active") this.setStrategyMode(strategy, "reducing", reason);
+      } else if (options.onLoss === undefined) this.setMode("halted", reason);
+      else options.onLoss(reason);
     };
   }
 
@@ -313,6 +311,7 @@ export class OrderManager {
     this.#state.protections.close();
     this.#state.cover.close();
     this.#state.refusals.close();
+    this.#state.risk.close();
   }
 
   /**

@@ -1,39 +1,52 @@
 /**
- * Watches what strategies have lost, realised and not, at the last known prices.
+ * Watch over losses of strategies, realised and unrealised, at the last known prices.
  *
- * Invariants: a breach is reported once, and again only after it was made good; prices are looked at every second while
- * anything is held, and at once when something was traded; without a limit nothing is watched.
- * Not here: what follows from a breach (orders/order-manager.ts).
+ * Invariants: a breach is reported once, and again only after the loss was made good; losses are compared when an order
+ * or a closed position changes them, and when the price of a held instrument changes, at most once a second then;
+ * without a limit nothing is watched.
+ * Not here: the consequence of a breach (orders/order-manager.ts).
  */
+import type { Observable } from "rxjs";
+import { Subscription } from "rxjs";
 import type { Clock, Timer } from "../../clock/clock.ts";
-import { add, compare, isZero, mul, neg } from "../../decimal.ts";
+import { add, compare, isPositive, isZero, mul, neg } from "../../decimal.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
+
+/** Reports a loss beyond its limit; of all strategies together where none is named. */
+export type OnLoss = (strategy: string | undefined, reason: string) => void;
+
+/** A value whenever the price of an instrument may have changed. */
+type PriceChanges = (instId: string) => Observable<unknown>;
 
 interface LossOptions {
   readonly clock: Clock;
   readonly rules: RiskRules;
   readonly exposure: Exposure;
-  /** What the position would meet if it were closed now, if a quote is known. */
+  /** Price at which the position could be closed now, if a quote is known. */
   readonly closingPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  readonly onStrategy: (strategy: string, reason: string) => void;
-  readonly onAll: (reason: string) => void;
+  readonly priceChanges: PriceChanges;
+  readonly onLoss: OnLoss;
 }
 
 interface LossWatch {
-  /** Something was traded, on average at this price. */
+  /** An order changed; `px` is its average price. */
   traded(instId: string, px: string): void;
-  /** Earlier lives traded; of `judged` (empty: all together) it was decided then what is to become of their losses. */
+  /** Holdings changed without an own order. */
+  changed(): void;
+  /** Holdings of previous runs, whose losses were already reported for `judged` (empty: all strategies together). */
   inherited(judged: readonly string[]): void;
+  close(): void;
 }
 
-const lookMs = 1_000;
+/** Shortest time between two comparisons that a price causes. */
+const everyMs = 1_000;
 
 type Priced = (instId: string, position: string) => string | undefined;
 
 /**
- * What holdings came to: money received less paid, and what closing them would bring. What has no price yet counts
- * nothing.
+ * Profit of holdings: money received less money paid, plus the value of the position. An instrument without a known
+ * price is left out.
  */
 export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): string => {
   let total = "0";
@@ -45,70 +58,86 @@ export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced)
 };
 
 export const createLossWatch = (options: LossOptions): LossWatch => {
-  const { clock, rules, exposure, closingPx } = options;
-  const { lossPerStrategy, lossInAll } = rules;
+  const { clock, exposure, closingPx, priceChanges, onLoss } = options;
+  const { lossPerStrategy, lossInAll } = options.rules;
   const breached = new Set<string | undefined>();
   const lastPx = new Map<string, string>();
+  const watched = new Map<string, Subscription>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
   let timer: Timer | undefined;
 
-  /** Where nobody quotes any more the last price counts; where nobody ever did, the one that was traded at. */
+  /** Falls back to the last known price, and to the first traded price where no quote ever came. */
   const priced: Priced = (instId, position) => {
-    const side = compare(position, "0") > 0 ? "sell" : "buy";
-    const px = closingPx(instId, side) ?? lastPx.get(instId);
+    const px = closingPx(instId, isPositive(position) ? "sell" : "buy") ?? lastPx.get(instId);
     if (px !== undefined) lastPx.set(instId, px);
     return px;
   };
-  /** What a previous run left has no price before the market tells one. */
+
+  /** Returns false while an inherited position has no price yet. */
   const isPriced = (holdings: ReadonlyMap<string, Holding>): boolean =>
     [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
-  const judge = (strategy: string | undefined, limit: string, tell: (reason: string) => void): void => {
+
+  const judge = (strategy: string | undefined, limit: string): void => {
     const holdings = exposure.holdings(strategy);
-    const profit = profitOf(holdings, priced);
-    const isBeyond = compare(neg(profit), limit) > 0;
-    if (!isBeyond) {
+    const loss = neg(profitOf(holdings, priced));
+    if (compare(loss, limit) <= 0) {
       if (isPriced(holdings)) breached.delete(strategy);
       return;
     }
     if (breached.has(strategy)) return;
     breached.add(strategy);
     const key = strategy === undefined ? "lossInAll" : "lossPerStrategy";
-    tell(`a loss of ${neg(profit)} is more than ${limit} (orders.${key})`);
+    onLoss(strategy, `a loss of ${loss} is more than ${limit} (orders.${key})`);
   };
-  const isHeld = (): boolean => {
+
+  const watchHeld = (): void => {
+    const held = new Set<string>();
     for (const strategy of exposure.strategies())
-      for (const { position } of exposure.holdings(strategy).values()) if (!isZero(position)) return true;
-    return false;
-  };
-  const look = (): void => {
-    if (lossPerStrategy !== undefined) {
-      for (const strategy of exposure.strategies()) {
-        // What a previous run left behind is no strategy's loss yet.
-        if (strategy === "") continue;
-        judge(strategy, lossPerStrategy, (reason) => {
-          options.onStrategy(strategy, reason);
-        });
-      }
+      for (const [instId, { position }] of exposure.holdings(strategy)) if (!isZero(position)) held.add(instId);
+    for (const [instId, watching] of watched) {
+      if (held.has(instId)) continue;
+      watching.unsubscribe();
+      watched.delete(instId);
     }
-    if (lossInAll !== undefined) judge(undefined, lossInAll, options.onAll);
-    if (timer !== undefined || !isHeld()) return;
-    timer = clock.setTimer(clock.now() + lookMs, () => {
+    for (const instId of held) {
+      if (watched.has(instId)) continue;
+      const watching = new Subscription();
+      watched.set(instId, watching);
+      watching.add(priceChanges(instId).subscribe(lookSoon));
+    }
+  };
+
+  const look = (): void => {
+    if (lossPerStrategy === undefined && lossInAll === undefined) return;
+    lookedAt = clock.now();
+    // Holdings of previous runs without a strategy count only in the sum of all.
+    if (lossPerStrategy !== undefined)
+      for (const strategy of exposure.strategies()) if (strategy !== "") judge(strategy, lossPerStrategy);
+    if (lossInAll !== undefined) judge(undefined, lossInAll);
+    watchHeld();
+  };
+
+  const lookSoon = (): void => {
+    timer ??= clock.setTimer(Math.max(clock.now(), lookedAt + everyMs), () => {
       timer = undefined;
       look();
     });
   };
 
-  const isLimited = lossPerStrategy !== undefined || lossInAll !== undefined;
-
   return {
+    changed: look,
     inherited: (judged) => {
-      if (!isLimited) return;
       for (const strategy of judged) breached.add(strategy === "" ? undefined : strategy);
       look();
     },
     traded: (instId, px) => {
-      if (!isLimited) return;
       if (!lastPx.has(instId)) lastPx.set(instId, px);
       look();
+    },
+    close: () => {
+      timer?.cancel();
+      for (const watching of watched.values()) watching.unsubscribe();
+      watched.clear();
     },
   };
 };

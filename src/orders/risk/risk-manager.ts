@@ -5,6 +5,7 @@
  * for the same limit is refused in the same words, so that it is reported once.
  * Not here: what may pass (risk-limits.ts), the sums (exposure.ts).
  */
+import { EMPTY, type Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
@@ -14,7 +15,7 @@ import type { Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { createExposure, type Exposure, type Holding } from "./exposure.ts";
 import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
-import { createLossWatch } from "./loss-limits.ts";
+import { createLossWatch, type OnLoss } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
 
@@ -24,6 +25,7 @@ interface RiskManagerOptions {
   readonly rules: RiskRules;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
+  readonly priceChanges?: ((instId: string) => Observable<unknown>) | undefined;
 }
 
 /** What a strategy holds by orders of previous runs that are over. */
@@ -32,12 +34,6 @@ export type Inherited = Pick<Holding, "position" | "cash"> & {
   readonly instId: string;
   readonly booked?: BookedPosition;
 };
-
-/** Told once of a loss beyond its limit. */
-export interface OnLoss {
-  readonly strategy: (name: string, reason: string) => void;
-  readonly all: (reason: string) => void;
-}
 
 const retriesWithin = 8;
 
@@ -60,7 +56,8 @@ export class RiskManager {
     { readonly wanted: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }
   >();
 
-  constructor({ clock, contract, rules, instruments, marketPx }: RiskManagerOptions, onLoss: OnLoss) {
+  constructor(options: RiskManagerOptions, onLoss: OnLoss) {
+    const { clock, contract, rules, instruments, marketPx, priceChanges = () => EMPTY } = options;
     this.isLimited = limitsMoney(rules);
     this.exposure = createExposure(this.isLimited);
     this.retries = this.isLimited ? retriesWithin : 1;
@@ -71,12 +68,8 @@ export class RiskManager {
       rules,
       exposure: this.exposure,
       closingPx: marketPx,
-      onStrategy: (name, reason) => {
-        onLoss.strategy(name, reason);
-      },
-      onAll: (reason) => {
-        onLoss.all(reason);
-      },
+      priceChanges,
+      onLoss,
     });
   }
 
@@ -100,6 +93,15 @@ export class RiskManager {
     for (const { strategy, instId, position, cash } of holdings)
       this.exposure.inherit(strategy, instId, { position, cash });
     if (this.isLimited) this.#losses.inherited(judged);
+  }
+
+  /** Holdings changed without an own order. */
+  changed(): void {
+    if (this.isLimited) this.#losses.changed();
+  }
+
+  close(): void {
+    this.#losses.close();
   }
 
   /** Whose order it is, by its slot or by the journal; empty where neither tells. */

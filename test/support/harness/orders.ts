@@ -180,6 +180,7 @@ export const createRig = (options: RigOptions = {}) => {
   const openCounts: number[] = [];
   let marketPx: string | undefined = "60000";
   let shownPx: string | undefined;
+  const priceChanges$ = new Subject<void>();
   const prices = new Set<(px: string) => void>();
   const protectionRecords: ProtectionRecord[] = [];
   const orderManager = new OrderManager({
@@ -197,6 +198,7 @@ export const createRig = (options: RigOptions = {}) => {
     instruments: () => resources.instruments.current.value,
     pauses: () => false,
     marketPx: () => marketPx,
+    priceChanges: () => priceChanges$,
     prices: {
       watch: (_, __, ___, listener) => {
         const tell = (px: string): void => {
@@ -247,6 +249,7 @@ export const createRig = (options: RigOptions = {}) => {
     orders: createOrders(orderManager, "s", clock),
     setMarketPx: (px: string | undefined): void => {
       marketPx = px;
+      priceChanges$.next();
     },
     /** The price that triggers protections. */
     price: (px: string): void => {

@@ -1,6 +1,7 @@
 /**
  * Limits on money: values in, a reason out.
  */
+import { Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { checkConfig } from "../../../src/host/config.ts";
@@ -231,38 +232,43 @@ describe("Loss limits:", () => {
     const clock = createVirtualClock(0);
     const exposure = createExposure();
     const told: string[] = [];
-    const state: { px: string | undefined } = { px: "100" };
+    let px: string | undefined = "100";
+    const changes$ = new Subject<void>();
     const watch = createLossWatch({
       clock,
       rules,
       exposure,
-      closingPx: () => state.px,
-      onStrategy: (name, reason) => told.push(`${name}: ${reason}`),
-      onAll: (reason) => told.push(`all: ${reason}`),
+      closingPx: () => px,
+      priceChanges: () => changes$,
+      onLoss: (strategy, reason) => told.push(`${strategy ?? "all"}: ${reason}`),
     });
+    const price = (to: string | undefined): void => {
+      px = to;
+      changes$.next();
+    };
     const buy = (strategy: string, qty: number, id = strategy): void => {
       const amounts = { filled: String(qty), value: String(qty * 100), cost: "0" };
       const rest = { instId: swap, side: "buy" as const, px: "100", base: String(qty), reduceOnly: false, open: false };
       exposure.take({ id, strategy, ...rest, ...amounts });
       watch.traded(swap, "100");
     };
-    return { clock, told, state, buy, exposure, watch };
+    return { clock, told, price, buy, exposure, watch };
   };
 
   it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
-    const { clock, told, state, exposure, watch } = setup({ lossPerStrategy: "10" });
-    state.px = undefined;
+    const { clock, told, price, exposure, watch } = setup({ lossPerStrategy: "10" });
+    price(undefined);
     exposure.inherit("a", swap, { position: "1", cash: "-100" });
     exposure.inherit("b", swap, { position: "1", cash: "-100" });
     watch.inherited(["a"]);
     clock.advanceTo(5_000);
     expect(told).toEqual([]);
-    state.px = "89";
+    price("89");
     clock.advanceTo(6_000);
     expect(told).toEqual(["b: a loss of 11 is more than 10 (orders.lossPerStrategy)"]);
-    state.px = "91";
+    price("91");
     clock.advanceTo(7_000);
-    state.px = "89";
+    price("89");
     clock.advanceTo(8_000);
     expect(told.slice(1)).toEqual([
       "a: a loss of 11 is more than 10 (orders.lossPerStrategy)",
@@ -270,21 +276,21 @@ describe("Loss limits:", () => {
     ]);
   });
 
-  it("are looked at every second while anything is held, and a breach is told once until it was made good", () => {
-    const { clock, told, state, buy } = setup({ lossPerStrategy: "10", lossInAll: "25" });
+  it("are compared at most once a second while prices change, and a breach is told once until it was made good", () => {
+    const { clock, told, price, buy } = setup({ lossPerStrategy: "10", lossInAll: "25" });
     buy("a", 1);
     buy("b", 2);
-    state.px = "94.99";
+    price("94.99");
     clock.advanceTo(999);
     expect(told).toEqual([]);
     clock.advanceTo(1_000);
     expect(told).toEqual(["b: a loss of 10.02 is more than 10 (orders.lossPerStrategy)"]);
-    state.px = "90";
+    price("90");
     clock.advanceTo(5_000);
     expect(told.slice(1)).toEqual(["all: a loss of 30 is more than 25 (orders.lossInAll)"]);
-    state.px = "100";
+    price("100");
     clock.advanceTo(6_000);
-    state.px = "90";
+    price("90");
     clock.advanceTo(9_000);
     expect(told.slice(2)).toEqual([
       "b: a loss of 20 is more than 10 (orders.lossPerStrategy)",
@@ -293,10 +299,17 @@ describe("Loss limits:", () => {
   });
 
   it("without any quote count at the price that was traded at", () => {
-    const { clock, told, state, buy } = setup({ lossInAll: "10" });
-    state.px = undefined;
+    const { clock, told, price, buy } = setup({ lossInAll: "10" });
+    price(undefined);
     buy("a", 1);
     clock.advanceTo(3_000);
+    expect(told).toEqual([]);
+  });
+
+  it("cost nothing while no price changes", () => {
+    const { clock, told, buy } = setup({ lossPerStrategy: "10", lossInAll: "25" });
+    buy("a", 1);
+    expect(clock.pending).toBe(0);
     expect(told).toEqual([]);
   });
 
