@@ -2,11 +2,12 @@
  * Streams of the engine, wrapped for the strategy or plugin that subscribes to them.
  *
  * Invariants: a value is delivered in the execution context of the subscription's owner; an error thrown by a
- * subscriber fails its owner only; every subscription ends with its owner; the engine's side of a subscription runs in
- * the engine's context. A Subscriber is handed to the source itself, because a plain observer would be wrapped twice
- * for every value.
+ * subscriber fails its owner only; every subscription ends with its owner, and a stream completes then, while the result
+ * of a call completes only when the call has ended; an owner that has ended causes no new work of the engine; the
+ * engine's side of a subscription runs in the engine's context. A Subscriber is handed to the source itself, because a
+ * plain observer would be wrapped twice for every value.
  */
-import { Observable, Subscriber } from "rxjs";
+import { Observable, Subscriber, Subscription } from "rxjs";
 import type { Market } from "../market/market-data.ts";
 import type { Orders } from "../orders/manual-orders.ts";
 import type { StreamsOfState } from "./context.ts";
@@ -22,14 +23,33 @@ interface Receiver<T> {
   _next(value: T): void;
 }
 
+/** Subscriptions and timers of an owner. */
+export class OwnerLife extends Subscription {
+  /** True while they end: a stream that is subscribed again at its completion would go on without end. */
+  isEnding = false;
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    this.isEnding = true;
+    try {
+      super.unsubscribe();
+    } finally {
+      this.isEnding = false;
+    }
+  }
+}
+
 class OwnedSubscriber<T> extends Subscriber<T> {
   readonly #owner: Owner;
   readonly #target: Subscriber<T>;
+  readonly #completes: boolean;
 
-  constructor(owner: Owner, target: Subscriber<T>) {
+  /** `completes`: the end of the owner completes the target. */
+  constructor(owner: Owner, target: Subscriber<T>, completes: boolean) {
     super();
     this.#owner = owner;
     this.#target = target;
+    this.#completes = completes;
     owner.life.add(this);
     target.add(this);
   }
@@ -70,6 +90,8 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     outside(() => {
       super.unsubscribe();
     });
+    // Whatever ends an owner does it in the owner's context. A target that unsubscribed takes nothing any more.
+    if (this.#completes && this.#owner.life.closed) this.#target.complete();
   }
 
   #end(notify: (target: Subscriber<T>) => void): void {
@@ -79,11 +101,22 @@ class OwnedSubscriber<T> extends Subscriber<T> {
   }
 }
 
-export const owned = <T>(owner: Owner, source$: Observable<T>): Observable<T> =>
+const wrapped = <T>(owner: Owner, source$: Observable<T>, completes: boolean): Observable<T> =>
   new Observable((target) => {
-    const subscriber = new OwnedSubscriber(owner, target);
-    outside(() => source$.subscribe(subscriber));
+    const { life } = owner;
+    if (!life.closed) {
+      const subscriber = new OwnedSubscriber(owner, target, completes);
+      outside(() => source$.subscribe(subscriber));
+    } else if (completes && !isEnding(life)) target.complete();
   });
+
+const isEnding = (life: Subscription): boolean => life instanceof OwnerLife && life.isEnding;
+
+/** A stream of the engine, which completes when the owner ends. */
+export const owned = <T>(owner: Owner, source$: Observable<T>): Observable<T> => wrapped(owner, source$, true);
+
+/** What a call of a plugin emits: its completion says that the call has ended, so the end of the owner is none. */
+export const ownedResult = <T>(owner: Owner, source$: Observable<T>): Observable<T> => wrapped(owner, source$, false);
 
 export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfState => ({
   instruments$: owned(owner, streams.instruments$),
@@ -105,7 +138,11 @@ export const ownedMarket = (owner: Owner, market: Market): Market => ({
 
 export const ownedOrders = (owner: Owner, orders: Orders): Orders => ({
   place: (order) => owned(owner, orders.place(order)),
-  cancel: (where) => owned(owner, orders.cancel(where)),
+  cancel: (where) =>
+    owned(
+      owner,
+      outside(() => orders.cancel(where)),
+    ),
   mine$: owned(owner, orders.mine$),
   updates$: owned(owner, orders.updates$),
 });

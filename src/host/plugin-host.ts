@@ -6,7 +6,7 @@
  * once, last first; work that they start is awaited for two seconds at most.
  */
 import { createRequire } from "node:module";
-import { Subscription } from "rxjs";
+import type { Subscription } from "rxjs";
 import { type Clock, every } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { RequestTracer, TraceHeaders } from "../contract/transport.ts";
@@ -16,7 +16,7 @@ import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
-import { owned, ownedMarket, ownedState } from "./owned-streams.ts";
+import { OwnerLife, owned, ownedMarket, ownedResult, ownedState } from "./owned-streams.ts";
 import type { Plugin } from "./strategy.ts";
 
 type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every" | "requirePackage">;
@@ -152,7 +152,7 @@ export class PluginHost {
   }
 
   #begin(name: string): Running {
-    const life = new Subscription();
+    const life = new OwnerLife();
     let failed = false;
     const owner: Running["owner"] = {
       ending: false,
@@ -206,12 +206,12 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   events$: owned(owner, parts.events$),
   updates$: owned(owner, parts.updates$),
   halt: (reason, whom) =>
-    owned(
+    ownedResult(
       owner,
       outside(() => parts.halt(reason, whom)),
     ),
   closePositions: (reason, which) =>
-    owned(
+    ownedResult(
       owner,
       outside(() => parts.closePositions(reason, which)),
     ),
@@ -223,7 +223,7 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   strategies: () => outside(() => parts.strategies()),
   openOrders: () => outside(() => parts.openOrders()),
   cancel: (where) =>
-    owned(
+    ownedResult(
       owner,
       outside(() => parts.cancel(where)),
     ),

@@ -8,7 +8,7 @@
  * Not here: the clock its code runs on (execution-context.ts), its streams (owned-streams.ts), how often it may fail
  * (restart-policy.ts).
  */
-import { isObservable, type Observable, Subscription } from "rxjs";
+import { isObservable, type Observable } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -18,7 +18,7 @@ import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside, watchUnhandledRejections } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
 import { withoutSecrets } from "./hidden-values.ts";
-import { owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
+import { OwnerLife, owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import type { Strategy } from "./strategy.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
@@ -163,7 +163,7 @@ class SupervisedStrategies implements StrategyHost {
     charge.starts++;
     const owner: Owner = {
       clock: this.#clock,
-      life: new Subscription(),
+      life: new OwnerLife(),
       followed: this.#followed,
       sealed,
       fail: (error) => {
