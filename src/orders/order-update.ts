@@ -61,7 +61,8 @@ export const updateOf = (order: Order, filledQty: string): OrderUpdate => {
     qty,
     filledQty,
     avgPx,
-    spec,
+    // The engine goes on with the same object.
+    spec: Object.freeze(spec),
     record,
     reason,
   });

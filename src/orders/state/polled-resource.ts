@@ -5,13 +5,14 @@
  * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why;
  * however many listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that
  * was asked for besides is not sent once nobody needs it, one that is due by the timetable always is; an answer taken
- * over from another engine counts from when it was asked for, and only one that is younger than what is known is taken.
+ * over from another engine counts from when it was asked for, and only one that is younger than what is known is taken;
+ * no listener can change a value that another one receives.
  * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
 import type { Reading } from "../../client/outcome.ts";
 import type { Clock, Timer } from "../../clock/clock.ts";
-import type { Snapshot } from "./snapshot.ts";
+import { fixed, type Snapshot } from "./snapshot.ts";
 
 interface ResourceOptions<T> {
   readonly clock: Clock;
@@ -80,8 +81,8 @@ export class PolledResource<T> {
     this.#kept = kept;
     this.#read = read;
     this.#readUrgently = readUrgently;
-    this.settled = initial;
-    this.#current = { value: initial, at: -1, stale: true, problem: "not read yet" };
+    this.settled = fixed(initial);
+    this.#current = Object.freeze({ value: this.settled, at: -1, stale: true, problem: "not read yet" });
     this.#freshMs = typeof freshMs === "number" ? () => freshMs : freshMs;
     this.value$ = this.#watch(this.#freshMs);
   }
@@ -95,8 +96,8 @@ export class PolledResource<T> {
   get current(): Snapshot<T> {
     if (this.#latest === undefined) return this.#current;
     const { stale, problem, denied } = this.#current;
-    const news = { value: this.#latest(), at: this.#touchedAt, stale };
-    this.#current = problem === undefined ? news : { ...news, problem, ...(denied && { denied }) };
+    const news = { value: fixed(this.#latest()), at: this.#touchedAt, stale };
+    this.#current = Object.freeze(problem === undefined ? news : { ...news, problem, ...(denied && { denied }) });
     this.#latest = undefined;
     return this.#current;
   }
@@ -205,11 +206,11 @@ export class PolledResource<T> {
   #asOf(wantedMs: number): Snapshot<T> {
     const snapshot = this.current;
     if (snapshot.stale || this.#clock.now() - this.#readAt <= wantedMs) return snapshot;
-    return { ...this.#known(), stale: true, problem: "read longer ago than asked" };
+    return Object.freeze({ ...this.#known(), stale: true, problem: "read longer ago than asked" });
   }
 
   #emit(snapshot: Snapshot<T>): void {
-    this.#current = snapshot;
+    this.#current = Object.freeze(snapshot);
     this.settled = snapshot.value;
     this.#latest = undefined;
     for (const listener of [...this.#listeners]) listener.emit(snapshot);
@@ -321,7 +322,8 @@ export class PolledResource<T> {
     this.#overdue = false;
     this.#failures = reading.kind === "value" ? 0 : this.#failures + 1;
     if (reading.kind === "value") {
-      const { value, ageMs = 0 } = reading;
+      const { ageMs = 0 } = reading;
+      const value = fixed(reading.value);
       this.#readAt = this.#clock.now() - ageMs;
       if (ageMs > 0) this.#askedAt = this.#readAt;
       const at = Math.max(this.#current.at, this.#readAt);

@@ -1,4 +1,10 @@
-/** A part of the service's state at one moment, as users of the engine see it. */
+/**
+ * A part of the service's state at one moment, as users of the engine see it.
+ *
+ * Invariants: every subscriber receives the same value, so none can change it: lists and maps are fixed when they are
+ * read.
+ */
+
 /** A part of the service's state as last known, and whether it can be trusted. */
 export interface Snapshot<T> {
   /** What the service said last; empty before anything was read. */
@@ -12,3 +18,18 @@ export interface Snapshot<T> {
   /** The service does not let these keys read it: asking again will hardly help. */
   readonly denied?: true;
 }
+
+const refuseChange = (): never => {
+  throw new TypeError("The map is read-only, because others receive the same one. Copy it: new Map(value).");
+};
+const refused = { value: refuseChange };
+
+/** A map that throws when it is changed, as a frozen array does. */
+const fixedMap = (map: object): object =>
+  Object.freeze(Object.defineProperties(map, { set: refused, delete: refused, clear: refused }));
+
+/** Fixes a list or map of frozen records; returns anything else as it is. */
+export const fixed = <T>(value: T): T => {
+  if (value instanceof Map) return (Object.isFrozen(value) ? value : fixedMap(value)) as T;
+  return Array.isArray(value) ? Object.freeze(value) : value;
+};
