@@ -6,7 +6,7 @@
  * Not here: halting and resuming (trading-state.ts), closing positions (close-positions.ts), measurements of time
  * (health-watch.ts).
  */
-import { merge, type Observable, ReplaySubject } from "rxjs";
+import type { Observable } from "rxjs";
 import { SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type {
@@ -21,7 +21,7 @@ import type {
 import type { Strategy } from "../host/strategy.ts";
 import type { StrategyHost } from "../host/strategy-host.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import { type CancelResult, cancelAll, checkFilter, isChosen } from "../orders/manual-orders.ts";
+import { type CancelResult, cancelAll, cancelNow, checkFilter, isChosen } from "../orders/manual-orders.ts";
 import type { Parts } from "./assembly.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import type { RealTimeParts } from "./engine-lifecycle.ts";
@@ -102,8 +102,7 @@ const cancelIn = (
   { strategy, clOrdId, ...where }: OrdersOfEngine,
   now: number,
 ): Observable<CancelResult> => {
-  const results = new ReplaySubject<CancelResult>();
-  const chosen = accounts.map(({ orderManager }) => {
+  const cancels = accounts.map(({ orderManager }) => {
     const meant = orderManager
       .orders()
       .filter(
@@ -114,8 +113,7 @@ const cancelIn = (
       .filter((order) => isChosen(orderManager, order, where, now));
     return cancelAll(orderManager, meant, "cancel");
   });
-  merge(...chosen).subscribe(results);
-  return results;
+  return cancelNow(...cancels);
 };
 
 const changeOptions = ({ strategyHost, inTime }: SteeringParts, name: string, changes: object): void => {

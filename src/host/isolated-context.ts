@@ -8,6 +8,7 @@ import { Observable, type Subscriber } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
+import { cancelNow, checkFilter } from "../orders/manual-orders.ts";
 import { createRandom } from "../random.ts";
 import type { StrategyContext, StreamsOfState } from "./context.ts";
 import type { FromThread, StreamPath, ToThread } from "./isolation-messages.ts";
@@ -80,7 +81,10 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       },
       orders: {
         place: (order) => stream("orders.place", order),
-        cancel: (where) => stream("orders.cancel", where),
+        cancel: (where = {}) => {
+          checkFilter(where);
+          return cancelNow(stream("orders.cancel", where));
+        },
         mine$: stream("orders.mine$"),
         updates$: stream("orders.updates$"),
       },

@@ -175,9 +175,10 @@ export interface Steering {
   /** Orders of this engine that are not over, of all strategies and users. */
   readonly openOrders: () => readonly OrderUpdate[];
   /**
-   * Cancels matching orders of all strategies and users in as few calls as possible, with or without a subscriber.
-   * Emits each result and completes. A canceled order is not placed again until its strategy wants something else;
-   * orders that protect a position stay. An unknown strategy or condition throws an error that names it.
+   * Cancels matching orders of all strategies and users at once, with or without a subscriber, in as few calls as
+   * possible. Emits each result, also to a later subscriber, and completes, as `orders.cancel` of a strategy does. A canceled order is not placed again until its strategy wants something else;
+   * orders that protect a position stay. An unknown strategy or condition throws an error that names it, and
+   * nothing is canceled.
    */
   readonly cancel: (where?: OrdersOfEngine) => Observable<CancelResult>;
   /**

@@ -1,10 +1,11 @@
 /**
  * Orders by hand, beside the declared ones: place one and watch its life, cancel some and watch the results.
  *
- * Invariants: the stream of a placed order ends when the order is over; unsubscribing before it was sent withdraws it,
- * later it only stops watching; a refusal is a last value, not an error.
+ * Invariants: the stream of a placed order ends when the order is over; it is placed by the subscription, and
+ * unsubscribing before it was sent withdraws it, later it only stops watching; a refusal is a last value, not an error;
+ * a cancel acts at the call, whether or not anybody subscribes to its results.
  */
-import { defer, map, Observable, startWith } from "rxjs";
+import { defer, map, merge, Observable, ReplaySubject, startWith } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
@@ -47,15 +48,17 @@ export interface CancelResult {
 /** What a strategy can do with orders besides declaring the ones it wants. */
 export interface Orders {
   /**
-   * Places one order. Emits its life and completes when it is over; a refusal, of a misspelt field too, is the last
-   * value.
+   * Places one order when it is subscribed to; without a subscriber nothing is sent. Emits its life and completes when
+   * it is over; a refusal, of a misspelt field too, is the last value.
    */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
   /**
-   * Cancels matching orders in as few calls as possible. Emits each result and completes; nothing to cancel completes
-   * at once. An order that is under way is canceled as soon as it rests; a wanted order that still waits for quota is
-   * no order yet. A take-profit that rests for a protected position stays: it goes with the position or with its
-   * `protect`.
+   * Cancels matching orders at once, with or without a subscriber, in as few calls as possible. Emits each result, also
+   * to a later subscriber, and completes; nothing to cancel completes at once. Unsubscribing takes no cancel back. An
+   * order that is under way is canceled as soon as it rests; a wanted order that still waits for quota is no order yet.
+   * A take-profit that rests for a protected position stays: it goes with the position or with its `protect`.
+   *
+   * @throws ORDER_REFUSED for an unknown condition; nothing is canceled then.
    */
   cancel(where?: OrderFilter): Observable<CancelResult>;
   /** The strategy's own orders that are not over, now and after every change. */
@@ -138,6 +141,13 @@ export const cancelAll = (
     else orderManager.cancel([...left], urgency);
   });
 
+/** Cancels now; the results are kept for whoever subscribes. */
+export const cancelNow = (...cancels: readonly Observable<CancelResult>[]): Observable<CancelResult> => {
+  const results = new ReplaySubject<CancelResult>();
+  merge(...cancels).subscribe(results);
+  return results.asObservable();
+};
+
 export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
   const own = (): readonly Order[] => orderManager.orders().filter((order) => order.strategy === strategy);
@@ -197,11 +207,8 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
       }),
     cancel: (where = {}) => {
       checkFilter(where);
-      return cancelAll(
-        orderManager,
-        own().filter((order) => isChosen(orderManager, order, where, clock.now())),
-        "cancel",
-      );
+      const chosen = own().filter((order) => isChosen(orderManager, order, where, clock.now()));
+      return cancelNow(cancelAll(orderManager, chosen, "cancel"));
     },
   };
 };

@@ -283,6 +283,33 @@ describe("Cancelling orders by hand", () => {
     expect(rig.resting()).toEqual(["buy 59000"]);
   });
 
+  it("acts at the call, and keeps the results for a later subscriber", () => {
+    const rig = resting();
+    const results$ = rig.orders.cancel({ slot: "a" });
+    rig.run(5_000);
+    expect(rig.count("cancelBatch")).toBe(1);
+    expect(watched(results$, ({ slot, phase: word }) => `${slot} ${word}`).seen).toEqual(["a canceled", "end"]);
+    expect(watched(results$, phase).seen).toEqual(["canceled", "end"]);
+    rig.run(5_000);
+    expect(rig.count("cancelBatch")).toBe(1);
+  });
+
+  it("is not taken back by unsubscribing", () => {
+    const rig = resting();
+    rig.orders.cancel({ slot: "a" }).subscribe().unsubscribe();
+    rig.run(5_000);
+    expect(rig.phases("a").at(-1)).toBe("canceled");
+  });
+
+  it("throws at the call for a misspelt condition, as the engine does, and cancels nothing", () => {
+    const rig = resting();
+    expect(() => rig.orders.cancel({ sied: "buy" } as object)).toThrow(
+      'orders.cancel: unknown condition "sied". Did you mean "side"? Nothing was cancelled.',
+    );
+    rig.run(5_000);
+    expect(rig.count("cancelBatch")).toBe(0);
+  });
+
   it("completes at once when nothing matches", () => {
     const { seen } = watched(ready().orders.cancel(), phase);
     expect(seen).toEqual(["end"]);
