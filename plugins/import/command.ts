@@ -42,6 +42,7 @@ interface Given {
   readonly disorderMs: number;
   readonly axis: "receive" | "exchange";
   readonly terms?: string[];
+  readonly anyTime?: true;
   readonly force?: boolean;
   readonly json?: true;
 }
@@ -82,6 +83,7 @@ const addImportCommand = (program: Command, io: CliIo, parts: ImportParts = {}):
         .default("receive"),
     )
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
+    .option("--any-time", "take bars shorter than a second and times in the future")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON object")
     .action((files: readonly string[], given: Given) => runImport(files, given, io, parts));

@@ -7,9 +7,9 @@
 
 import type { Tape } from "sluice/backtest";
 import { columnNames, columnsOf, grid, type Series, seriesName } from "sluice/extension";
-import { unitNames } from "./import-instants.ts";
 import type { RowsFound } from "./read-recording.ts";
 import { type ReadFile, type ReadOptions, readFiles } from "./tape-import.ts";
+import { formNames, type TimeForm } from "./time-forms.ts";
 
 export const explanationOf = async (options: ReadOptions): Promise<string> => {
   const files = await readFiles(options);
@@ -47,9 +47,14 @@ const layoutLines = ({ plan, format, unit, timestamp }: RowsFound): readonly str
     `  layout: ${layout.name} (${layout.about}), ${format.toUpperCase()} ${header === undefined ? "without names of columns" : "with names of columns"}`,
     ...(skip > 1 ? [`  the first ${skip} lines are not data`] : []),
     `  columns: ${[...named, ...levels].join(", ")}`,
-    `  time: ${unit === "dates" ? "dates" : `${unitNames[unit]} since the epoch`}, UTC${layout.rows === "candles" ? `; it marks the ${timestamp} of a bar` : ""}`,
+    `  time: ${formName(unit)}, UTC${layout.rows === "candles" ? `; it marks the ${timestamp} of a bar` : ""}`,
   ];
 };
+
+const formName = (form: TimeForm): string =>
+  form === "s" || form === "ms" || form === "us" || form === "ns"
+    ? `${formNames[form]} since the epoch`
+    : formNames[form];
 
 const rowsShown = 3;
 

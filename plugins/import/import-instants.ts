@@ -2,8 +2,9 @@
  * What a timestamp in a cell means: a count since the epoch, or a calendar date and time.
  *
  * Invariants: instants are whole microseconds, exact, what is finer is cut off; a count is of seconds, milliseconds,
- * microseconds or nanoseconds by its magnitude, which is beyond doubt from 1973 to 2286; a time without a zone is UTC;
- * a date that does not exist is refused.
+ * microseconds or nanoseconds by its magnitude, from 1973 to 2286; a time without a zone is UTC; a date that does not
+ * exist is refused.
+ * Not here: what else the cells of a whole column may be (time-forms.ts).
  */
 import { importInvalid } from "./import-decimals.ts";
 
@@ -40,7 +41,7 @@ export const unitOf = (text: string): EpochUnit | undefined => {
 const epoch = /^(\d{9,19})(?:\.(\d*))?$/;
 const calendar =
   /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[TD ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:Z| ?(?:UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/;
-const compact = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?$/;
+const compact = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})(\d{3}|\d{6}|\d{9})?)?$/;
 
 /** Microseconds since the epoch; undefined where the text tells no instant. */
 export const microsecondsOf = (text: string): number | undefined => {

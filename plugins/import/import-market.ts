@@ -45,6 +45,8 @@ const readRules: OptionRules = {
     symbol: text,
     axis: { enum: ["receive", "exchange"] },
     terms: texts,
+    anyTime: { type: "boolean" },
+    now: { type: "number" },
     signal: {},
     onProgress: {},
   },

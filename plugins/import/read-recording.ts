@@ -9,6 +9,7 @@ import { basename } from "node:path";
 import { isPositive, parseInstId, SluiceError } from "sluice";
 import { createTape, type Tape } from "sluice/backtest";
 import {
+  createSystemClock,
   decimal,
   type FixtureMeta,
   type FixtureNote,
@@ -63,6 +64,10 @@ export interface RecordingOptions {
    * time.
    */
   readonly terms?: readonly string[];
+  /** Takes bars shorter than a second and instants in the future, which are refused otherwise. */
+  readonly anyTime?: boolean;
+  /** Instant of the import, in milliseconds: what is more than a day later is refused. Left out: the system clock's. */
+  readonly now?: number;
   /**
    * Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the
    * import.
@@ -113,8 +118,36 @@ export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "
     const reasons = list().map(({ what, count }) => `${what}: ${count}`);
     throw new SluiceError("IMPORT_INVALID", `${file}: nothing in it could be imported.`, reasons);
   }
+  checkTimes(file, tape, options);
   const layout = found?.plan.layout.name ?? kind;
   return { tape, layout, meta: { source, notes: list(), ...(feed && { feed }) }, ...(found && { found }) };
+};
+
+const dayMs = 86_400_000;
+/** Bars of hardly any source are shorter. */
+const shortestBarMs = 1_000;
+
+const nowOf = ({ now = createSystemClock().now() }: Pick<RecordingOptions, "now">): number => now;
+
+/** Such bars, and such instants, come of times that were read as what they are not. */
+const checkTimes = (file: string, { series }: Tape, options: Omit<RecordingOptions, "file">): void => {
+  if (options.anyTime === true) return;
+  const remedy = "If that is right, import it with --any-time.";
+  const now = nowOf(options);
+  for (const one of series) {
+    const barMs = one.kind === "candle" ? one.barMs : 0;
+    if (one.kind === "candle" && barMs < shortestBarMs)
+      throw new SluiceError(
+        "IMPORT_INVALID",
+        `${file}: its bars would be ${barMs} ms long, the first from ${new Date((one.at[0] ?? 0) - barMs).toISOString()}. Are its times what they were read as? ${remedy}`,
+      );
+    const lastAt = (one.at.at(-1) ?? 0) - barMs;
+    if (lastAt > now + dayMs)
+      throw new SluiceError(
+        "IMPORT_INVALID",
+        `${file}: its last row is of ${new Date(lastAt).toISOString()}, in the future. ${remedy}`,
+      );
+  }
 };
 
 const kindOfPart = async (part: TextPart): Promise<ReturnType<typeof kindOf> | typeof hftEvents> => {
@@ -195,6 +228,8 @@ const rowsTape = async (
     layout,
     symbol,
     contractSize: stepOf("contract size", contractSize),
+    now: nowOf(options),
+    anyTime: options.anyTime,
   };
   const found = await readTable(part, { ...given, axis, prices, quantities, note, disorderMs, onRead });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: found.lotSize ?? quantities.step() };

@@ -11,6 +11,7 @@ import { didYouMean, excerpt } from "sluice/extension";
 import { importInvalid } from "../import-decimals.ts";
 import { microsecondsOf } from "../import-instants.ts";
 import { canBe, isNumeric } from "./cell-kinds.ts";
+import { type ClockColumn, clockDigits, isDate } from "./date-columns.ts";
 import { type Layout, plainName, type Role, rolesOf } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import type { Row } from "./text-rows.ts";
@@ -25,7 +26,7 @@ export interface Plan {
   readonly width: number;
   readonly columns: Readonly<Partial<Record<Role, number>>>;
   /** The column with the time of day, where date and time are apart. */
-  readonly clock: number | undefined;
+  readonly clock: ClockColumn | undefined;
   /** The symbol whose columns are read, where a row names a symbol for each column. */
   readonly ticker: string | undefined;
   /** Columns of the levels of a book, the best first. */
@@ -200,20 +201,30 @@ const withHeader = (
   };
 };
 
-/** Date and time in two columns: then the second holds the time of day. */
+/** Date and time in two columns: then one of them holds the time of day. */
 const clockOf = (
   layout: Layout,
   columns: Plan["columns"],
   places: Places,
   data: readonly Row[],
-): number | undefined => {
-  const [date, time] = [places("date")[0], places("time")[0]];
-  const cells = data[0]?.cells;
-  if (layout.marks !== undefined || date === undefined || time === undefined || cells === undefined) return undefined;
-  if (!/^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(cells[time] ?? "")) return undefined;
-  (columns as { time: number }).time = date;
-  return time;
+): ClockColumn | undefined => {
+  if (layout.marks !== undefined) return undefined;
+  const rows = data.filter(({ cells }) => !layout.skip?.includes(cells[0] ?? ""));
+  const textsOf = (place: number): readonly string[] => rows.map(({ cells }) => cells[place] ?? "");
+  const named = [...(layout.columns?.time ?? []), ...clockNames].flatMap((name) => places(name));
+  const date = named.find((place) => rows.length > 0 && textsOf(place).every(isDate));
+  if (date === undefined) return undefined;
+  for (const place of named) {
+    const digits = place === date ? undefined : clockDigits(textsOf(place));
+    if (digits === undefined) continue;
+    (columns as { time: number }).time = date;
+    return { place, digits };
+  }
+  return undefined;
 };
+
+/** Names of a time of day, besides those of a time. */
+const clockNames = ["time_of_day", "hour", "hhmm", "hhmmss", "time_utc"];
 
 /**
  * Takes a column only where no other could be meant: one of the same name, or for a layout that goes by usual names
@@ -228,7 +239,7 @@ const checkOneEach = (
   const { file, header = [], data, clock } = found;
   for (const [role, place] of Object.entries(columns) as [Role, number][]) {
     const meant = layout.marks === undefined ? (layout.columns?.[role] ?? []) : [header[place] ?? ""];
-    const all = [...new Set(meant.flatMap((name) => places(name)))].filter((other) => other !== clock);
+    const all = [...new Set(meant.flatMap((name) => places(name)))].filter((other) => other !== clock?.place);
     const rivals =
       role === "time"
         ? all.filter((other) => !sameInstants(data, place, other))

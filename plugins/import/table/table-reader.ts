@@ -10,11 +10,13 @@ import { SluiceError } from "sluice";
 import { readInstId, type Series } from "sluice/extension";
 import type { TextPart } from "../byte-source.ts";
 import { contractsUnknown, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
-import { type EpochUnit, epochIn, instantOf, microsecondsOf, unitNames, unitOf } from "../import-instants.ts";
+import { epochIn, instantOf, unitOf } from "../import-instants.ts";
 import type { ReaderOptions } from "../reader-options.ts";
+import { firstCoinAt, formNames, readingOf, type TimeForm, type TimeReading } from "../time-forms.ts";
 import { BarRows } from "./bar-rows.ts";
 import { isBlank } from "./cell-kinds.ts";
 import { CurrentRow } from "./current-row.ts";
+import { dateAndClock } from "./date-columns.ts";
 import { type Plan, planFor } from "./detect.ts";
 import type { Layout } from "./layout.ts";
 import { eachRow, type FileFormat } from "./row-formats.ts";
@@ -30,6 +32,9 @@ interface TableOptions extends ReaderOptions {
   readonly lotSize?: string | undefined;
   /** Base currency in one contract, as decimal text. */
   readonly contractSize?: string | undefined;
+  /** Instant of the import: rows that are more than a day later are refused, unless `anyTime` is set. */
+  readonly now: number;
+  readonly anyTime?: boolean | undefined;
   /** After each piece of the file; what it throws ends the reading. */
   readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
 }
@@ -37,8 +42,8 @@ interface TableOptions extends ReaderOptions {
 export interface Table {
   readonly plan: Plan;
   readonly format: FileFormat;
-  /** What times are counted in. */
-  readonly unit: EpochUnit | "dates";
+  /** How times are written. */
+  readonly unit: TimeForm;
   /** Rows read, without header. */
   readonly rows: number;
   readonly timestamp: "open" | "close";
@@ -61,6 +66,7 @@ export const readTable = async (part: TextPart, options: TableOptions): Promise<
 };
 
 const sampleRows = 256;
+const dayMs = 86_400_000;
 
 /** What is known once the layout was found. */
 interface Begun {
@@ -78,7 +84,10 @@ class TableReader {
   #begun: Begun | undefined;
   #columns: Plan["columns"] = {};
   #names: readonly string[] | undefined;
-  #unit: EpochUnit | "dates" | undefined;
+  #reading: TimeReading = readingOf([], 0) as TimeReading;
+  #latestAt = Number.POSITIVE_INFINITY;
+  /** Rows from before there were coins. */
+  #early = 0;
   #contract: Parsed | undefined;
   /** Which symbols count contracts. */
   #contracts: RegExp | undefined;
@@ -105,10 +114,13 @@ class TableReader {
     const { plan, order, sink, timestamp } = this.#begun as Begun;
     this.#checkSymbols();
     const series = sink.series();
+    const { form } = this.#reading;
+    if (this.#early > 0 && form !== "dates")
+      this.#options.note(`rows before 2009, by times read as ${formNames[form]}`, this.#early);
     if (order.isReversed) this.#options.note("rows newest first, turned round", order.at.length);
     if (order.late > 0) this.#options.note("rows out of order by their time, sorted", order.late);
     const lotSize = sink instanceof BarRows ? sink.lotSize : undefined;
-    return { plan, unit: this.#unit ?? "dates", rows: this.rows, timestamp, series, lotSize, sample: this.#sample };
+    return { plan, unit: form, rows: this.rows, timestamp, series, lotSize, sample: this.#sample };
   }
 
   #begin(): void {
@@ -133,15 +145,31 @@ class TableReader {
       for (const text of texts) this.#values.sides.set(text, side);
     this.#names = this.#sample[0]?.names;
     const data = this.#sample.slice(plan.skip);
-    const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, this.#timesOf(data, plan));
+    const times = this.#timesOf(data, plan);
+    const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, times);
     const timestamp = given ?? found.timestamp ?? "open";
     this.#begun = { plan, order, sink: this.#sinkOf(found, order, timestamp), timestamp };
     if (found.caution !== undefined) this.#options.note(found.caution);
     for (const row of data) this.#row(row);
   }
 
-  #timesOf(data: readonly Row[], { clock }: Plan): readonly number[] {
-    return data.flatMap((row) => microsecondsOf(timeText(row.cells, this.#columns.time, clock)) ?? []);
+  /** Instants of the first rows, whose form decides how all are read. */
+  #timesOf(data: readonly Row[], { clock, layout }: Plan): readonly number[] {
+    const { now, anyTime } = this.#options;
+    const rows = data.filter(({ cells }) => !layout.skip?.includes(cells[0] ?? ""));
+    const texts = rows.map(({ cells }) => timeText(cells, this.#columns.time, clock));
+    const reading = readingOf(texts, now);
+    if ("problem" in reading) {
+      const word = this.#wordFor(this.#columns.time);
+      throw importInvalid(
+        this.#file,
+        rows[0]?.line ?? 1,
+        `"${word}" is ${JSON.stringify(texts[0])}, which ${reading.problem}.`,
+      );
+    }
+    this.#reading = reading;
+    if (anyTime !== true) this.#latestAt = now + dayMs;
+    return texts.flatMap((text) => reading.microseconds(text) ?? []);
   }
 
   #sinkOf({ rows }: Layout, order: RowOrder, timestamp: "open" | "close"): RowSink {
@@ -175,10 +203,7 @@ class TableReader {
     values.columns = isBase ? { ...columns, volume: columns.baseVolume } : columns;
     values.at = this.#instant(timeText(cells, columns.time, plan.clock), line);
     values.line = line;
-    values.endAt =
-      columns.endTime === undefined
-        ? undefined
-        : instantOf(cells[columns.endTime] ?? "", this.#file, line, this.#wordFor(columns.endTime));
+    values.endAt = columns.endTime === undefined ? undefined : this.#endInstant(cells[columns.endTime] ?? "", line);
     values.unit = isBase ? undefined : this.#contract;
     sink.push(values);
   }
@@ -196,17 +221,35 @@ class TableReader {
   }
 
   #instant(text: string, line: number): number {
-    const quick = this.#unit === undefined ? undefined : epochIn(this.#unit, text);
-    if (quick !== undefined) return quick;
-    const at = instantOf(text, this.#file, line, this.#wordFor(this.#columns.time));
-    const unit = unitOf(text) ?? "dates";
-    this.#unit ??= unit;
-    if (unit === this.#unit) return at;
-    const [before, now] = [unitNames[this.#unit], unitNames[unit]];
+    const { form } = this.#reading;
+    const quick = form === "s" || form === "ms" || form === "us" ? epochIn(form, text) : undefined;
+    const at = quick ?? this.#slowInstant(text, line);
+    if (at < firstCoinAt) this.#early++;
+    if (at <= this.#latestAt) return at;
+    const shown = new Date(at).toISOString();
     throw importInvalid(
       this.#file,
       line,
-      `the timestamp ${JSON.stringify(text)} is of ${now}; rows before it tell ${before}.`,
+      `the timestamp ${JSON.stringify(text)}, read as ${formNames[form]}, is ${shown}, in the future. If that is right, import it with --any-time.`,
+    );
+  }
+
+  #endInstant(text: string, line: number): number {
+    const us = this.#reading.microseconds(text);
+    return us === undefined ? instantOf(text, this.#file, line, this.#wordFor(this.#columns.endTime)) : us / 1_000;
+  }
+
+  #slowInstant(text: string, line: number): number {
+    const { form, microseconds } = this.#reading;
+    const us = microseconds(text);
+    // A quotient, as in `instantOf`.
+    const at = us === undefined ? instantOf(text, this.#file, line, this.#wordFor(this.#columns.time)) : us / 1_000;
+    if (us !== undefined) return at;
+    const unit = unitOf(text) ?? "dates";
+    throw importInvalid(
+      this.#file,
+      line,
+      `the timestamp ${JSON.stringify(text)} is of ${formNames[unit]}; rows before it tell ${formNames[form]}.`,
     );
   }
 
@@ -266,11 +309,9 @@ const isAbout = (symbol: string, instrument: string): boolean => {
   return plain.startsWith(readInstId(instrument)?.base ?? "");
 };
 
-const timeText = (cells: readonly string[], place: number | undefined, clock: number | undefined): string => {
+const timeText = (cells: readonly string[], place: number | undefined, clock: Plan["clock"]): string => {
   const date = cells[place ?? -1] ?? "";
-  if (clock === undefined) return date;
-  const time = cells[clock] ?? "";
-  return `${date} ${/^\d:/.test(time) ? "0" : ""}${time}`;
+  return clock === undefined ? date : dateAndClock(date, cells[clock.place] ?? "", clock.digits);
 };
 
 const widthOf = ({ header, width }: Plan): string =>
