@@ -95,28 +95,33 @@ export const createDecimalPool = ({ file, name, step }: DecimalPoolOptions): Dec
   const refine = (to: number, line: number): void => {
     const factor = 10 ** (to - places);
     for (const { values, length } of columns) {
-      for (let index = 0; index < length; index++) values[index] = whole((values[index] as number) * factor, line);
+      for (let index = 0; index < length; index++) values[index] = whole((values[index] as number) * factor, line, to);
     }
-    unit = whole(unit * factor, line);
+    unit = whole(unit * factor, line, to);
     places = to;
   };
-  const whole = (value: number, line: number): number => {
+  /** `to` is the number of places that the value is counted in. */
+  const whole = (value: number, line: number, to = places): number => {
     if (Number.isSafeInteger(value)) return value;
     throw importInvalid(
       file,
       line,
-      `the values need a ${name} of 10^-${places} and one of them is then beyond 2^53. Give a coarser ${name}.`,
+      `the values need a ${name} of 10^-${to} and one of them is then beyond 2^53. Are the digits of all of them meant? Round them in the file.`,
     );
   };
   const settle = (value: number, line: number): void => {
     if (given === undefined) unit = commonDivisor(unit, value);
-    else if (value % unit !== 0)
-      throw importInvalid(file, line, `${spelled(value)} is not a multiple of the ${name} ${given.step}.`);
+    else if (value % unit !== 0) throw notMultiple(spelled(value), line);
   };
+  const notMultiple = (value: string, line: number): SluiceError =>
+    importInvalid(file, line, `${value} is not a multiple of the ${name} ${given?.step ?? ""}.`);
   const spelled = (value: number): string => decimalOf(value, places);
   /** The value in the present unit, which it may refine. */
   const taken = (count: number, fraction: number, line: number): number => {
-    if (fraction > places) refine(fraction, line);
+    if (fraction > places) {
+      if (given !== undefined) throw notMultiple(decimalOf(count, fraction), line);
+      refine(fraction, line);
+    }
     const value = whole(
       fraction === places ? count : count * (tens[places - fraction] ?? 10 ** (places - fraction)),
       line,

@@ -2,12 +2,12 @@
  * Volumes of candles as whole lots. They are sums, often of binary floats, so unlike prices they may be brought down to
  * a step.
  *
- * Invariants: never rounded up; how many were brought down is said; a step that was found keeps every count below
- * 10^13, which leaves room for adding bars up.
+ * Invariants: never rounded up; how many were brought down is said; the lot size is not inferred from volumes: it is
+ * given, or a power of ten that keeps every count below 10^13, which leaves room for adding bars up.
  */
 import { grid } from "sluice/extension";
 import { append, growing } from "./import-columns.ts";
-import { commonDivisor, decimalOf, importInvalid, type Parsed, parseDecimal } from "./import-decimals.ts";
+import { decimalOf, importInvalid, type Parsed, parseDecimal } from "./import-decimals.ts";
 
 interface Volumes {
   readonly lotSize: string;
@@ -29,6 +29,9 @@ export interface VolumeColumn {
 }
 
 const foundLimit = 1e13;
+/** Finest lot that is assumed: 10^-8. Below the limit, so that files of larger volumes can be added. */
+const assumedPlaces = 8;
+const assumedLimit = 1e11;
 
 export const volumeColumn = (): VolumeColumn => {
   const [counts, lines] = [growing(Float64Array), growing(Float64Array)];
@@ -58,9 +61,7 @@ export const volumeColumn = (): VolumeColumn => {
         scaled[row] = scaledTo(to, value, file, lines.values[row] as number);
         isRounded[row] = isExact(to, value) ? 0 : 1;
       }
-      // What was brought down shares no step worth finding.
-      const found = isRounded.includes(1) ? 1 : scaled.reduce(commonDivisor, 0);
-      const step = given === undefined ? Math.max(1, found) : Number(given.step.replace(".", ""));
+      const step = given === undefined ? 1 : Number(given.step.replace(".", ""));
       const rounded = isRounded.reduce(
         (total, flag, row) => total + (flag === 1 || (scaled[row] as number) % step !== 0 ? 1 : 0),
         0,
@@ -88,7 +89,10 @@ const parseVolume = (text: string, file: string, line: number): ParsedVolume => 
 const isExact = (places: number, { count, places: own, cut }: ParsedVolume): boolean =>
   !cut && (own <= places || count % 10 ** (own - places) === 0);
 
-/** As many places as the volumes have, but not more than keep the largest below the limit. */
+/**
+ * As many places as the volumes have, but not more than keep the largest below the limit. More than they have where
+ * there is room: sums of many trades say nothing of the smallest one.
+ */
 const placesFor = (rows: number, valueAt: (row: number) => ParsedVolume): number => {
   let [largest, places] = [0, 0];
   for (let row = 0; row < rows; row++) {
@@ -97,6 +101,7 @@ const placesFor = (rows: number, valueAt: (row: number) => ParsedVolume): number
     places = Math.max(places, value.places);
   }
   while (places > 0 && largest * 10 ** places >= foundLimit) places--;
+  while (places < assumedPlaces && largest * 10 ** (places + 1) < assumedLimit) places++;
   return places;
 };
 

@@ -8,7 +8,11 @@ import type { Parsed } from "../import-decimals.ts";
 import { isBlank, plainDigits } from "./cell-kinds.ts";
 import type { Plan } from "./detect.ts";
 import type { Role } from "./layout.ts";
+import { type PriceKind, withoutFloat } from "./printed-floats.ts";
 import type { RowValues } from "./row-sink.ts";
+
+/** Roles whose cells are prices. */
+export const priceRoles: ReadonlySet<Role> = new Set<Role>(["open", "high", "low", "close", "price", "bid", "ask"]);
 
 /** Roles whose cells are decimals. */
 const numbers: ReadonlySet<Role> = new Set<Role>([
@@ -35,21 +39,41 @@ export class CurrentRow implements RowValues {
   levelsOf: Plan["levels"] = [];
   /** What a side is called in the file, and here. */
   readonly sides = new Map<string, string>();
+  priceKind: PriceKind = "decimal";
+  /** How many decimals were printed floats, and which those of the row at hand are. */
+  floats = 0;
+  #floatsLine = 0;
+  readonly #floatsOfRow = new Set<string>();
 
   readonly cell = (role: Role): string => {
     const text = this.cells[this.columns[role] ?? -1] ?? "";
     if (role === "side") return this.sides.get(text) ?? text;
-    return numbers.has(role) ? plainDigits(text) : text;
+    if (!numbers.has(role)) return text;
+    return this.#decimal(text, role, priceRoles.has(role));
   };
+
+  /** A cell may be asked for more than once, by the same `name`, and counts once. */
+  #decimal(text: string, name: string, isPrice: boolean): string {
+    const plain = plainDigits(text);
+    const read = withoutFloat(plain, isPrice ? this.priceKind : "decimal");
+    if (read === plain) return plain;
+    if (this.#floatsLine !== this.line) this.#floatsOfRow.clear();
+    this.#floatsLine = this.line;
+    if (!this.#floatsOfRow.has(name)) this.floats++;
+    this.#floatsOfRow.add(name);
+    return read;
+  }
 
   /** Levels that are there, without those of quantity zero. */
   readonly levels = (side: 1 | -1): readonly (readonly [string, string])[] =>
     this.levelsOf.flatMap((level) => {
       const [px, qty] = side === 1 ? [level.bid, level.bidQty] : [level.ask, level.askQty];
       const pairs = px === qty ? listIn(this.cells[px]) : [[this.cells[px], this.cells[qty]] as const];
-      return pairs.flatMap(([price = "", size = ""]) =>
-        isBlank(price) || isBlank(size) || Number(size) === 0 ? [] : [[plainDigits(price), plainDigits(size)] as const],
-      );
+      return pairs.flatMap(([price = "", size = ""], place) => {
+        if (isBlank(price) || isBlank(size) || Number(size) === 0) return [];
+        const name = `${side} ${px} ${place}`;
+        return [[this.#decimal(price, name, true), this.#decimal(size, `${name} qty`, false)] as const];
+      });
     });
 }
 

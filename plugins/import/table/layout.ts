@@ -72,6 +72,8 @@ export interface Layout {
    * and counted.
    */
   readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
+  /** Prices are floats of 32 bits, printed with all their digits. */
+  readonly singles?: boolean;
   /** What should be known about these files, said at every import. */
   readonly caution?: string;
 }
@@ -127,6 +129,7 @@ const schema = {
     contracts: { type: "string" },
     sides: { type: "object", additionalProperties: false, properties: { buy: names, sell: names, none: names } },
     skip: names,
+    singles: { type: "boolean" },
     caution: { type: "string" },
   },
 };

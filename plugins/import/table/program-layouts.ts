@@ -110,6 +110,7 @@ export const programs: readonly Layout[] = [
     columns: { time: ["price"], ...bars, volume: ["volume"] },
     marks: ["price", "open", "close"],
     skip: ["Ticker", "Date", "Datetime"],
+    singles: true,
     caution: "Yahoo counts the volume of currencies in the quote currency",
   },
   {
@@ -118,6 +119,7 @@ export const programs: readonly Layout[] = [
     rows: "candles",
     columns: { time: ["date", "datetime"], ...bars, volume: ["volume"] },
     marks: ["adj close"],
+    singles: true,
     caution:
       'Yahoo counts the volume of currencies in the quote currency; prices are those of "Close", not of "Adj Close"',
   },

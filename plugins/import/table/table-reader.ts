@@ -15,10 +15,11 @@ import type { ReaderOptions } from "../reader-options.ts";
 import { firstCoinAt, formNames, readingOf, type TimeForm, type TimeReading } from "../time-forms.ts";
 import { BarRows } from "./bar-rows.ts";
 import { isBlank } from "./cell-kinds.ts";
-import { CurrentRow } from "./current-row.ts";
+import { CurrentRow, priceRoles } from "./current-row.ts";
 import { dateAndClock } from "./date-columns.ts";
 import { type Plan, planFor } from "./detect.ts";
 import type { Layout } from "./layout.ts";
+import { priceKindOf } from "./printed-floats.ts";
 import { eachRow, type FileFormat } from "./row-formats.ts";
 import { RowOrder } from "./row-order.ts";
 import type { RowSink } from "./row-sink.ts";
@@ -115,6 +116,8 @@ class TableReader {
     this.#checkSymbols();
     const series = sink.series();
     const { form } = this.#reading;
+    const { floats } = this.#values;
+    if (floats > 0) this.#options.note("floats printed in full, read as the decimals they stand for", floats);
     if (this.#early > 0 && form !== "dates")
       this.#options.note(`rows before 2009, by times read as ${formNames[form]}`, this.#early);
     if (order.isReversed) this.#options.note("rows newest first, turned round", order.at.length);
@@ -145,12 +148,18 @@ class TableReader {
       for (const text of texts) this.#values.sides.set(text, side);
     this.#names = this.#sample[0]?.names;
     const data = this.#sample.slice(plan.skip);
+    this.#values.priceKind = priceKindOf(this.#pricesOf(data), found.singles === true);
     const times = this.#timesOf(data, plan);
     const order = new RowOrder(this.#file, found.rows === "candles" ? 0 : disorderMs, times);
     const timestamp = given ?? found.timestamp ?? "open";
     this.#begun = { plan, order, sink: this.#sinkOf(found, order, timestamp), timestamp };
     if (found.caution !== undefined) this.#options.note(found.caution);
     for (const row of data) this.#row(row);
+  }
+
+  #pricesOf(data: readonly Row[]): readonly string[] {
+    const places = [...priceRoles].flatMap((role) => this.#columns[role] ?? []);
+    return data.flatMap(({ cells }) => places.map((place) => cells[place] ?? ""));
   }
 
   /** Instants of the first rows, whose form decides how all are read. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { type RecordingOptions, readRecording } from "../../../plugins/import/read-recording.ts";
+import { grid } from "../../../src/decimal.ts";
 import type { CandleSeries } from "../../../src/market/tape/tape.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -78,7 +79,7 @@ describe("Imported candles", () => {
       ),
     );
     expect([series.open[0], series.high[0], series.low[0], series.close[0], series.volume[0]]).toEqual([
-      10, 12, 9, 11, 5,
+      10, 12, 9, 11, 500_000_000,
     ]);
   });
 
@@ -106,8 +107,9 @@ describe("Imported volumes:", () => {
   };
 
   it.each<[string, readonly string[], string | undefined, unknown]>([
-    ["are exact where they fit", ["5", "7.50", "0.25"], undefined, ["0.25", [20, 30, 1], 0]],
-    ["may all be zero", ["0", "0.0"], undefined, ["1", [0, 0], 0]],
+    ["are exact where they fit", ["50", "7.50", "0.25"], undefined, ["0.00000001", [5e9, 7.5e8, 2.5e7], 0]],
+    ["leave room for larger ones", ["500000000", "7"], undefined, ["0.01", [5e10, 700], 0]],
+    ["may all be zero", ["0", "0.0"], undefined, ["0.00000001", [0, 0], 0]],
     ["are brought down to a given lot, and counted", ["5.9", "6", "0.3"], "2", ["2", [2, 3, 0], 2]],
     [
       "lose digits that only a binary float has",
@@ -211,5 +213,79 @@ describe("A candle import refuses by line and value:", () => {
 
   it("a header without a column", async () => {
     await expect(read([minute(1)], {}, "timestamp,open,high,low,volume")).rejects.toThrow(/:1: the header lacks close/);
+  });
+});
+
+describe("Prices printed as floats", () => {
+  const prices = async (rows: readonly string[], names = header, options: Partial<RecordingOptions> = {}) => {
+    const { tape, meta } = await read(
+      rows.map((row, index) => `2022-01-0${index + 1},${row}`),
+      options,
+      names,
+    );
+    const tick = grid(tape.instruments[0]?.tickSize ?? "1");
+    const { open, high, low, close } = tape.series[0] as CandleSeries;
+    const texts = [...open.keys()].flatMap((row) =>
+      [open, high, low, close].map((column) => tick.format(column[row] as number)),
+    );
+    return { texts, notes: meta.notes?.filter(({ what }) => what.startsWith("floats")) };
+  };
+  const yahoo = "Date,Open,High,Low,Close,Adj Close,Volume";
+
+  // Written by Python: repr(0.1 + 0.2), "%.17g" and "%.20f" of doubles, and struct.unpack("f", struct.pack("f", x)).
+  it.each<[string, readonly string[], string, readonly string[], number | undefined]>([
+    ["shortest doubles", ["0.30000000000000004,0.4,0.2,0.3,1"], header, ["0.3", "0.4", "0.2", "0.3"], 1],
+    ["seventeen digits", ["64123.199999999997,64200,64000,64100,1"], header, ["64123.2", "64200", "64000", "64100"], 1],
+    ["all digits", ["0.10000000000000000555,0.2,0.1,0.1,1"], header, ["0.1", "0.2", "0.1", "0.1"], 1],
+    [
+      "doubles of no short decimal",
+      ["64123.23456789012,94123.23456789012,64000.200000000004,64100,1"],
+      header,
+      ["64123.2345678901", "94123.2345678901", "64000.2", "64100"],
+      3,
+    ],
+    [
+      "singles",
+      ["905.0,906.8099975585938,902.5599975585938,904.3699951171875,1"],
+      header,
+      ["905", "906.81", "902.56", "904.37"],
+      3,
+    ],
+    [
+      "singles of Yahoo, also with few digits",
+      ["64000.0,64128.0,63525.0390625,63652.3515625,63652.3515625,1"],
+      yahoo,
+      ["64000", "64128", "63525.04", "63652.35"],
+      2,
+    ],
+    [
+      "decimals with many digits",
+      ["0.1000000000000002,0.1000000000000003,0.1,0.1000000000000002,1"],
+      header,
+      ["0.1000000000000002", "0.1000000000000003", "0.1", "0.1000000000000002"],
+      undefined,
+    ],
+    [
+      "exact halves of a float",
+      ["110.0078125,110.015625,110,110.015625,1"],
+      header,
+      ["110.0078125", "110.015625", "110", "110.015625"],
+      undefined,
+    ],
+  ])("are read as what was meant: %s", async (_, [row = ""], names, expected, count) => {
+    const { texts, notes } = await prices([row, row], names);
+    expect(texts).toEqual([...expected, ...expected]);
+    expect(notes?.[0]?.count).toBe(count === undefined ? undefined : 2 * count);
+  });
+
+  it("fit a given tick size", async () => {
+    const rows = ["905.0,906.8099975585938,902.5599975585938,904.3699951171875,1", "905.0,905,905,905,1"];
+    expect((await prices(rows, header, { tickSize: "0.01" })).texts[1]).toBe("906.81");
+  });
+
+  it("are refused by a tick size that they do not fit", async () => {
+    await expect(prices(["1.234567890123,2,1,1,1", "1,1,1,1,1"], header, { tickSize: "0.01" })).rejects.toThrow(
+      /:2: 1\.234567890123 is not a multiple of the tick size 0\.01/,
+    );
   });
 });

@@ -221,7 +221,7 @@ describe("A fixture that is there", () => {
     const out = await made();
     await add(out, `time,price,size,side\n${start},100.3,0.4,buy\n`);
     const { tape } = readFixture(out);
-    expect(tape.instruments).toEqual([{ instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.1" }]);
+    expect(tape.instruments).toEqual([{ instId: "BTC-USDT", tickSize: "0.1", lotSize: "0.00000001" }]);
     expect(tape.series.map(({ kind }) => kind)).toEqual(["trade", "candle"]);
     expect(closesOf(tape, "BTC-USDT")).toEqual(minutes(0, 10));
   });

@@ -192,7 +192,7 @@ describe("Files of bars are read in the layout of", () => {
         bars.map(({ prices }) => Number(prices[index])),
       );
     expect(sum(texts(tape, "candle", 4, "lotSize"))).toBe(String(plainSum(bars.map(({ volume }) => volume))));
-    expect(tape.instruments[0]).toMatchObject({ tickSize: "0.1", lotSize: "0.125" });
+    expect(tape.instruments[0]).toMatchObject({ tickSize: "0.1", lotSize: "0.00000001" });
     expect(meta.notes?.filter(({ what }) => !what.includes("newest first"))).toEqual([]);
   });
 

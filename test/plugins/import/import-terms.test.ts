@@ -161,7 +161,7 @@ describe("Imported rule changes", () => {
     [["timestamp,tickSize", `${stamp(2)},0`], /"tickSize" is "0"; expected a decimal above 0/],
     [["timestamp,tickSize", `${stamp(3)},1`, `${stamp(2)},2`], /:3: this rule comes before the one of line 2/],
   ])("are refused: %j", async (lines, message) => {
-    await expect(beside(lines)).rejects.toThrow(message);
+    await expect(beside(lines, { lotSize: "3" })).rejects.toThrow(message);
   });
 });
 

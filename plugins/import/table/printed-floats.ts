@@ -1,0 +1,72 @@
+/**
+ * Decimals that a program kept as binary floats and printed in full: `64123.200000000004`, or `906.8099975585938` for
+ * the 906.81 of 32 bits.
+ *
+ * Invariants: only a text with more digits than a float holds of a decimal, which is a float to its last digit, is read
+ * as another one; so is every price of a file whose prices are all floats of 32 bits.
+ * Not here: floats of binary files (binary/cell-text.ts).
+ */
+import { singleText } from "../binary/cell-text.ts";
+import { plainDigits } from "./cell-kinds.ts";
+
+/** A double holds fifteen digits of any decimal. */
+const digitsMax = 15;
+/** A float of 32 bits that is none of few digits is told from a decimal by its digits beyond these. */
+const singleDigits = 9;
+
+const significant = (text: string): number => {
+  const digits = text.replace(".", "").replace(/^0+/, "");
+  return (text.includes(".") ? digits.replace(/0+$/, "") : digits).length;
+};
+
+const placesIn = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
+
+/** Whether the digits are those of a double: the shortest, seventeen of them, or all to the last place. */
+const isPrinted = (text: string, value: number): boolean => {
+  const places = placesIn(text);
+  const spellings = [String(value), value.toPrecision(17), ...(places <= 100 ? [value.toFixed(places)] : [])];
+  return spellings.some((spelling) => plainDigits(spelling) === text);
+};
+
+const isSingle = (text: string): boolean => Math.fround(Number(text)) === Number(text);
+
+/** How the prices of a file are kept: as decimals, or as floats of 64 or 32 bits. */
+export type PriceKind = "decimal" | "double" | "single";
+
+/** A float that was computed with lies within so many of its smallest steps from the decimal that was meant. */
+const stepsMax = 8;
+const shortDigits = 12;
+
+const rounded = (value: number): string => plainDigits(String(Number(value.toPrecision(digitsMax))));
+
+/** Whether a printed double is surely none of the decimals that its digits spell. */
+const isNoise = (text: string, value: number): boolean => {
+  if (!Number.isSafeInteger(Number(text.replace(".", "")))) return true;
+  const short = rounded(value);
+  const step = 2 ** (Math.floor(Math.log2(value)) - 52);
+  return significant(short) <= shortDigits && Math.abs(Number(short) - value) <= stepsMax * step;
+};
+
+/** The decimal that a printed float stands for, in plain digits; the text itself where it is none. */
+export const withoutFloat = (text: string, kind: PriceKind): string => {
+  if (text.length <= singleDigits || !plain.test(text)) return text;
+  const value = Number(text);
+  if (kind === "single" && isSingle(text)) return plainDigits(singleText(value));
+  if (text.length <= digitsMax || significant(text) <= digitsMax || !isPrinted(text, value)) return text;
+  if (isSingle(text)) return plainDigits(singleText(value));
+  return kind === "double" || isNoise(text, value) ? rounded(value) : text;
+};
+
+const plain = /^\d+(\.\d+)?$/;
+
+/**
+ * What these prices are: floats of 32 bits if all fit one and some has more digits than a decimal would, floats of 64
+ * bits if one surely is.
+ */
+export const priceKindOf = (cells: readonly string[], isKnownSingle: boolean): PriceKind => {
+  const texts = cells.map(plainDigits).filter((text) => plain.test(text));
+  const least = isKnownSingle ? singleDigits : digitsMax;
+  if (texts.every(isSingle) && texts.some((text) => significant(text) > least)) return "single";
+  const long = texts.filter((text) => text.length > digitsMax && significant(text) > digitsMax);
+  return long.some((text) => isPrinted(text, Number(text)) && isNoise(text, Number(text))) ? "double" : "decimal";
+};
