@@ -20,6 +20,7 @@ import type { Terms } from "./import-terms.ts";
 import { createInstants, linesInOrder, receiveTimes, timesOfExchange } from "./import-times.ts";
 import { type Message, messagesAt } from "./message-lines.ts";
 import type { Note, ReaderOptions } from "./reader-options.ts";
+import { plainDigits } from "./table/cell-kinds.ts";
 import { TradeIds } from "./table/repeated-trades.ts";
 
 interface MessageOptions extends ReaderOptions {
@@ -188,10 +189,13 @@ const take = (message: Message, sink: Sink): void => {
   else taker(message, sink);
 };
 
+/** Decimals as in files of rows: `1E+6` is 1000000. */
+const digitsOf = (text: unknown): unknown => (typeof text === "string" && /e/i.test(text) ? plainDigits(text) : text);
+
 /** Decimals of a message in turn, as counts and places. */
 const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): readonly number[] =>
   fields.flatMap((field) => {
-    const { count, places } = parseDecimal(data[field], file, line, field);
+    const { count, places } = parseDecimal(digitsOf(data[field]), file, line, field);
     return [count, places];
   });
 
@@ -233,7 +237,7 @@ const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void =>
  */
 const takeMark = (message: Message, { terms, next }: Sink): void => {
   const { file, line, at, data } = message;
-  parseDecimal(data["p"], file, line, "p");
+  parseDecimal(digitsOf(data["p"]), file, line, "p");
   terms.marks.push({ at, file, line, value: data["p"] as string });
   if (next.at > 0 && at >= next.at) {
     terms.funding.push({ at: next.at, file, line, value: next.rate });
@@ -304,7 +308,7 @@ const pairsOf = ({ file, line, data }: Message, field: string): readonly number[
     if (!Array.isArray(entry))
       throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
     for (const text of [entry[0], entry[1]] as readonly unknown[]) {
-      const { count, places } = parseDecimal(text, file, line, field);
+      const { count, places } = parseDecimal(digitsOf(text), file, line, field);
       parts.push(count, places);
     }
   }

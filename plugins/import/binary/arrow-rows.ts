@@ -6,6 +6,7 @@
  * Not here: what the columns mean (table/detect.ts).
  */
 
+import { SluiceError } from "sluice";
 import { optionalPackage } from "sluice/extension";
 import { importDamaged, type TextPart } from "../byte-source.ts";
 import type { RecordHandler } from "../table/text-rows.ts";
@@ -45,11 +46,7 @@ interface Flechette {
 const exact = { useBigInt: true, useBigIntTimestamp: true, useDecimalInt: true, useDate: false };
 
 export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Promise<void> => {
-  const arrow = await optionalPackage<Flechette>(
-    "@uwdata/flechette",
-    "2.6",
-    `${part.name}: Arrow and Feather files are read`,
-  );
+  const arrow = await flechette(part.name);
   let rows = 0;
   await eachArrowBatch(part, async (batch, readBytes) => {
     const table = await tableOf(batch, arrow, part);
@@ -61,6 +58,23 @@ export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Prom
       handler.row({ line: ++rows, cells: columns.map(({ at }) => at(row)), names });
     handler.read?.(readBytes);
   });
+};
+
+/** Most Feather files are packed with LZ4: where both packages are missing, one line installs them. */
+const flechette = async (file: string): Promise<Flechette> => {
+  try {
+    return await optionalPackage<Flechette>("@uwdata/flechette", "2.6", `${file}: Arrow and Feather files are read`);
+  } catch (error) {
+    const lacksLz4 = await lz4Frames(file).then(
+      () => false,
+      () => true,
+    );
+    if (!(error instanceof SluiceError) || !lacksLz4) throw error;
+    throw new SluiceError(
+      "PLATFORM_UNSUPPORTED",
+      `${error.message} lz4js@0.2 (lz4js for files packed with LZ4, as pandas and freqtrade write them)`,
+    );
+  }
 };
 
 /** The unpacker that a batch lacks is found when it is asked for. */

@@ -10,7 +10,7 @@ import { SluiceError } from "sluice";
 import { didYouMean, excerpt } from "sluice/extension";
 import { importInvalid } from "../import-decimals.ts";
 import { microsecondsOf } from "../import-instants.ts";
-import { canBe, isNumeric } from "./cell-kinds.ts";
+import { canBe, isBlank, isNumeric } from "./cell-kinds.ts";
 import { type ClockColumn, clockDigits, isDate } from "./date-columns.ts";
 import { type Layout, plainName, type Role, rolesOf } from "./layout.ts";
 import { layouts } from "./layouts.ts";
@@ -53,7 +53,7 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const first = rows[start];
   if (first === undefined) throw unknownLayout(rows, subject);
   const isHeader = first.names === undefined && isHeaderRow(first.cells);
-  const whole = first.names ?? (isHeader ? first.cells : undefined);
+  const whole = first.names ?? (isHeader ? withIndex(first.cells, rows.slice(start + 1)) : undefined);
   const tickers = isGrouped ? rows[begin] : isHeader ? rows[start + 1] : undefined;
   const ticker = tickers?.cells[0] === "Ticker" ? tickerOf(tickers.cells, subject) : undefined;
   const header = whole?.map((name, index) => {
@@ -64,7 +64,7 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const data = rows.slice(skip);
   const wanted = typeof subject.layout === "string" ? named(subject.layout) : subject.layout;
   const places = header === undefined ? undefined : placesOf(header, subject);
-  const found = wanted === undefined ? candidates(data, places) : [wanted];
+  const found = wanted === undefined ? (places === undefined ? byRows(data) : byHeader(places)) : [wanted];
   const [layout, ...others] = found;
   if (
     first.names !== undefined &&
@@ -88,7 +88,24 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   }
   if (places !== undefined)
     return withHeader(layout, places, { header: header as readonly string[], skip, data, file, ticker });
+  const [odd] = wanted === undefined ? oddRows(layout, data) : [];
+  if (odd !== undefined)
+    throw importInvalid(
+      file,
+      odd.line,
+      `${shown(odd)} does not fit the layout of the other rows, ${layout.name} (${layout.about}). Correct the row, or remove it.`,
+    );
   return withoutHeader(layout, { skip, data, file });
+};
+
+/** The index that pandas writes first and without a name is the time where it holds instants. */
+const withIndex = (names: readonly string[], data: readonly Row[]): readonly string[] => {
+  const [index = "", ...others] = names;
+  const isUnnamed = /^(|unnamed: ?0|index|level_0)$/i.test(index);
+  const areInstants =
+    data.length > 0 &&
+    data.every(({ cells: [cell = ""] }) => microsecondsOf(cell) !== undefined && !/^\d{8}$/.test(cell));
+  return isUnnamed && areInstants ? ["datetime", ...others] : names;
 };
 
 /** The symbol whose columns are read, out of a row that names one for each column. */
@@ -134,11 +151,23 @@ const placesOf = (header: readonly string[], { base, quote }: Subject): Places =
   };
 };
 
-const candidates = (data: readonly Row[], places: Places | undefined): readonly Layout[] => {
-  if (places === undefined)
-    return layouts.filter(
-      ({ order }) => order !== undefined && data.length > 0 && data.every(({ cells }) => canBe(order, cells)),
-    );
+/** The layouts that the most of the rows fit, if that is more than half of them. Rows without values fit any. */
+const byRows = (data: readonly Row[]): readonly Layout[] => {
+  const counted = layouts.map((layout) => ({ layout, odd: oddRows(layout, data).length }));
+  const least = Math.min(...counted.map(({ odd }) => odd));
+  if (2 * least >= data.filter(({ cells }) => !isEmpty(cells)).length) return [];
+  return counted.filter(({ odd }) => odd === least).map(({ layout }) => layout);
+};
+
+/** Nothing but an instant, as where there were no trades. */
+const isEmpty = (cells: readonly string[]): boolean =>
+  cells.every((cell) => isBlank(cell) || microsecondsOf(cell) !== undefined || Number(cell) === 0) &&
+  cells.filter(isBlank).length * 2 > cells.length;
+
+const oddRows = ({ order }: Layout, data: readonly Row[]): readonly Row[] =>
+  data.filter(({ cells }) => order === undefined || !(isEmpty(cells) || canBe(order, cells)));
+
+const byHeader = (places: Places): readonly Layout[] => {
   const fitting = layouts.filter((layout) => layout.columns !== undefined && missingIn(layout, places).length === 0);
   const most = Math.max(...fitting.map(({ marks = [] }) => marks.length));
   return fitting.filter(({ marks = [] }) => marks.length === most);

@@ -99,6 +99,8 @@ export const plainName = (name: string): string => {
 };
 
 const names = { type: "array", items: { type: "string", minLength: 1 }, minItems: 1 };
+/** A column may have no name, as the index of pandas. */
+const columnNames = { type: "array", items: { type: "string" }, minItems: 1 };
 const roles: readonly Role[] = [...new Set(Object.values(needed).flat())];
 const otherRoles: readonly Role[] = [
   "exchangeTime",
@@ -121,7 +123,7 @@ const schema = {
     columns: {
       type: "object",
       additionalProperties: false,
-      properties: Object.fromEntries([...roles, ...otherRoles].map((role) => [role, names])),
+      properties: Object.fromEntries([...roles, ...otherRoles].map((role) => [role, columnNames])),
     },
     marks: names,
     order: { ...names, items: { enum: [...roles, ...otherRoles, "?", "?number", "?count", "?time", "?flag"] } },

@@ -41,7 +41,7 @@ const usual = {
   high: ["high", "h", "high_price", "price_high"],
   low: ["low", "l", "low_price", "price_low"],
   close: ["close", "c", "close_price", "price_close"],
-  volume: ["volume", "vol", "v", "base_volume", "volume_base", "volume {base}", "volume({base})"],
+  volume: ["volume", "vol", "v", "base_volume", "volume_base", "volume {base}", "volume({base})", "real_volume"],
   price: ["price", "px", "p", "rate"],
   qty: ["qty", "quantity", "size", "amount", "volume", "vol", "sz", "q", "base_qty", "base_volume"],
   side: ["side", "taker_side", "aggressor_side"],

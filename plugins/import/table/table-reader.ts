@@ -18,7 +18,7 @@ import { isBlank } from "./cell-kinds.ts";
 import { CurrentRow, priceRoles } from "./current-row.ts";
 import { dateAndClock } from "./date-columns.ts";
 import { type Plan, planFor } from "./detect.ts";
-import type { Layout } from "./layout.ts";
+import { type Layout, plainName } from "./layout.ts";
 import { priceKindOf } from "./printed-floats.ts";
 import { eachRow, type FileFormat } from "./row-formats.ts";
 import { RowOrder } from "./row-order.ts";
@@ -68,6 +68,7 @@ export const readTable = async (part: TextPart, options: TableOptions): Promise<
 
 const sampleRows = 256;
 const dayMs = 86_400_000;
+const tickVolume = /^ticks?vol(ume)?$/;
 
 /** What is known once the layout was found. */
 interface Begun {
@@ -154,7 +155,15 @@ class TableReader {
     const timestamp = given ?? found.timestamp ?? "open";
     this.#begun = { plan, order, sink: this.#sinkOf(found, order, timestamp), timestamp };
     if (found.caution !== undefined) this.#options.note(found.caution);
+    this.#tellVolume(plan);
     for (const row of data) this.#row(row);
+  }
+
+  /** MetaTrader writes two volumes, of which one counts changes of the price. */
+  #tellVolume({ header = [], columns }: Plan): void {
+    const [taken, other] = [header[columns.volume ?? -1], header.find((name) => tickVolume.test(plainName(name)))];
+    if (taken !== undefined && other !== undefined && taken !== other)
+      this.#options.note(`volumes taken from "${taken}", not from "${other}", which counts changes of the price`);
   }
 
   #pricesOf(data: readonly Row[]): readonly string[] {

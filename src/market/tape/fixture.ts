@@ -232,6 +232,8 @@ const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(byte
 /** Refuses a folder that `writeFixture` would refuse; ask before a long work is begun. */
 export const checkWritable = (dir: string, { force = false }: WriteOptions = {}): void => {
   const target = resolve(dir);
+  const file = fileAbove(target);
+  if (file !== undefined) throw new SluiceError("USAGE", `${dir} lies below ${file}, which is a file. Name a folder.`);
   putBack(target);
   if (!existsSync(target)) return;
   if (!statSync(target).isDirectory()) throw occupied(dir, "it is a file");
@@ -246,6 +248,14 @@ export const checkWritable = (dir: string, { force = false }: WriteOptions = {})
   if (force) return;
   const problem = `${dir} holds a fixture already: ${held(text)}. Name a new folder, or replace what is there with --force (from code: { force: true }).`;
   throw new SluiceError("USAGE", problem);
+};
+
+/** The file that stands where a path needs a folder. */
+const fileAbove = (target: string): string | undefined => {
+  const folder = dirname(target);
+  if (folder === target) return undefined;
+  if (!existsSync(folder)) return fileAbove(folder);
+  return statSync(folder).isDirectory() ? undefined : folder;
 };
 
 /** What a fixture holds, in a few words. */

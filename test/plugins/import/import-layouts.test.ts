@@ -711,3 +711,56 @@ describe("A layout that is not clear", () => {
     await expect(read(text, { layout: "ohlcv" })).rejects.toThrow(/layout ohlcv .*lacks/s);
   });
 });
+
+describe("A row that does not fit", () => {
+  const rowsOf = (odd: string): string =>
+    [...Array.from({ length: 4 }, (_, row) => `${1_704_067_200_000 + row * minute},1,2,0.5,1.5,10`), odd, ""].join(
+      "\n",
+    );
+
+  it.each(["1704067440000,null,null,null,null,null", "1704067440000,,,,,", "1704067440000,NaN,NaN,NaN,NaN,0"])(
+    "is left out where it holds nothing: %s",
+    async (odd) => {
+      const { found, meta } = await read(rowsOf(odd));
+      expect(found?.plan.layout.name).toBe("ohlcv");
+      expect(meta.notes).toEqual([{ what: "rows without prices, dropped", count: 1 }]);
+    },
+  );
+
+  it.each(["1704067440000,0,0,0,0,0", "1704067440000,1,2,0.5", "1704067440000,1,2,0.5,3,10", "total,,,,,50"])(
+    "is named, and not the layout of the file: %s",
+    async (odd) => await expect(read(rowsOf(odd))).rejects.toThrow(/:5: .* does not fit the layout .*ohlcv/),
+  );
+
+  it("is named too if it comes first", async () => {
+    const rows = rowsOf("1704067440000,1,2,0.5,1.5,10").split("\n");
+    await expect(read(["1704067140000,0,0,0,0,0", ...rows].join("\n"))).rejects.toThrow(/:1: .* does not fit/);
+  });
+});
+
+describe("Columns", () => {
+  const row = "1,2,0.5,1.5,10";
+
+  it("without a name are the time where pandas wrote an index of instants", async () => {
+    const { tape } = await read(
+      `,open,high,low,close,volume\n2024-01-01 00:00:00+00:00,${row}\n2024-01-01 00:01:00+00:00,${row}\n`,
+    );
+    expect(tape.startAt).toBe(1_704_067_260_000);
+  });
+
+  it("without a name can be described", async () => {
+    const columns = { time: [""], open: ["open"], high: ["high"], low: ["low"], close: ["close"], volume: ["volume"] };
+    const layout = { name: "mine", about: "mine", rows: "candles", columns } as const;
+    const { tape } = await read(`,open,high,low,close,volume\n20240101,${row}\n20240102,${row}\n`, { layout });
+    expect(tape.startAt).toBe(1_704_153_600_000);
+  });
+
+  it("with two volumes of MetaTrader are told apart", async () => {
+    const { meta } = await read(
+      "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n2024.01.01\t00:00:00\t1\t2\t0.5\t1.5\t40\t0\t7\n2024.01.01\t00:01:00\t1\t2\t0.5\t1.5\t41\t0\t7\n",
+    );
+    expect(meta.notes?.map(({ what }) => what)).toEqual([
+      'volumes taken from "<VOL>", not from "<TICKVOL>", which counts changes of the price',
+    ]);
+  });
+});

@@ -111,6 +111,11 @@ describe("Imported trades and quotes", () => {
 });
 
 describe("Steps of an import", () => {
+  it("count numbers with an exponent, as in files of rows", async () => {
+    const { tape } = await read([line(0, trade("1E+6", "2.5e-1")), line(1, trade("1e0", "1"))]);
+    expect(rows(tape, "trade")).toEqual(["0 buy 1000000x0.25", "1 buy 1x1"]);
+  });
+
   it.each([
     [["100.50", "101.25", "100.75"], ["3", "6", "3"], "0.25", "3"],
     [["5", "10"], ["0.5", "0.00000125"], "5", "0.00000125"],
@@ -321,7 +326,7 @@ describe("Symbols of an import", () => {
 
 describe("A message import refuses by line and value:", () => {
   it.each<[string, unknown, RegExp]>([
-    ["an exponent", trade("1e3", "1"), /"p" is "1e3"; expected a decimal/],
+    ["an exponent without digits", trade("1e", "1"), /"p" is "1e"; expected a decimal/],
     ["not a number", trade("1", "NaN"), /"q" is "NaN"/],
     ["hexadecimal", trade("0x10", "1"), /"p" is "0x10"/],
     ["a negative size", trade("1", "-1"), /"q" is "-1".*not negative/],

@@ -154,14 +154,14 @@ describe("Imported rule changes", () => {
 
   it.each([
     [
-      ["timestamp,lotSize", `${stamp(2)},0.5`],
-      /:2: "lotSize" is 0.5, no multiple of 3, which the recording is counted in. Give --lot-size/,
+      ["timestamp,lotSize", `${stamp(2)},0.000000005`],
+      /:2: "lotSize" is 0.000000005, no multiple of 0.00000001, which the recording is counted in. Give --lot-size/,
     ],
     [["timestamp,listed", `${stamp(2)},maybe`], /:2: "listed" is "maybe"; expected true or false/],
     [["timestamp,tickSize", `${stamp(2)},0`], /"tickSize" is "0"; expected a decimal above 0/],
     [["timestamp,tickSize", `${stamp(3)},1`, `${stamp(2)},2`], /:3: this rule comes before the one of line 2/],
   ])("are refused: %j", async (lines, message) => {
-    await expect(beside(lines, { lotSize: "3" })).rejects.toThrow(message);
+    await expect(beside(lines)).rejects.toThrow(message);
   });
 });
 

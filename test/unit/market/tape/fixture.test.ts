@@ -277,6 +277,11 @@ describe("Writing a fixture", () => {
     expect(() => writeFixture(dir, everyKind(), meta, { force: true })).toThrow(message);
   });
 
+  it("refuses a folder below a file by the name of the file", () => {
+    writeFileSync(dir, "x");
+    expect(() => writeFixture(join(dir, "a", "b"), everyKind(), meta)).toThrow(`lies below ${dir}, which is a file`);
+  });
+
   it("refuses to replace a fixture that nobody asked to be replaced, and names what it holds", () => {
     const before = writeFixture(dir, everyKind(), { source: "Messages from first.gz." });
     const held =
