@@ -16,6 +16,7 @@ import { SluiceError } from "../errors.ts";
 import { failureText, ownWordsOf } from "../host/failure.ts";
 import { loadConfigFile } from "../host/load.ts";
 import { noDetails, type RunDetails } from "../report/details.ts";
+import { jsonPieces } from "../report/json-pieces.ts";
 import { limitCostOf, limitCostText } from "../report/limit-cost.ts";
 import type { Progress, RunReport } from "../report/report.ts";
 import { reportText } from "../report/report-text.ts";
@@ -100,6 +101,7 @@ const backtest = async ({ path, flags, files, io, parts }: Called): Promise<void
   const lifted = flags.compareLimits ? await run(config, { limits: false }) : undefined;
   io.out(flags.json ? jsonOf(kept.report, lifted) : textOf(kept.report, lifted, io));
   for (const file of kept.written) io.err(`${printable(`Wrote ${file}.`)}\n`);
+  if (kept.unwritten !== undefined) throw kept.unwritten;
   for (const failure of kept.report.failures ?? []) {
     if (failure.kind === "plugin") io.err(`${failureText(failure).split("\n").map(printable).join("\n")}\n`);
   }
@@ -137,6 +139,8 @@ const runOf =
 interface WrittenRun {
   readonly report: RunReport;
   readonly written: readonly string[];
+  /** Why files could not be written. The report of a long run is printed all the same. */
+  readonly unwritten?: unknown;
 }
 
 /** Runs the backtest and writes the requested files; details are recorded only for these. */
@@ -149,18 +153,27 @@ const runAndWrite = async (run: Run, config: unknown, files: readonly ReportFile
     }),
   );
   const { details = noDetails(report.equity) } = seen;
-  return { report, written: await writeReportFiles(files, report, details) };
+  try {
+    return { report, written: await writeReportFiles(files, report, details) };
+  } catch (unwritten) {
+    return { report, written: [], unwritten };
+  }
 };
 
 /** Files of the command's own options. */
 const filesOf = ({ details: all, trades, tradesFifo, returns }: Flags): readonly ReportFile[] => {
   const named: readonly (readonly [string | undefined, ReportFile["contents"]])[] = [
-    [all, ({ resultHash }, details) => `${JSON.stringify({ resultHash, ...details })}\n`],
+    [all, ({ resultHash }, details) => jsonLine({ resultHash, ...details })],
     [trades, (_, details) => tradeCsv(details.trades.position)],
     [tradesFifo, (_, details) => tradeCsv(details.trades.fifo)],
     [returns, (_, details) => returnsCsv(details.returns)],
   ];
   return named.flatMap(([file, contents]) => (file === undefined ? [] : [{ file, contents }]));
+};
+
+const jsonLine = function* (value: object): Generator<string> {
+  yield* jsonPieces(value);
+  yield "\n";
 };
 
 const jsonOf = (kept: RunReport, lifted: RunReport | undefined): string =>

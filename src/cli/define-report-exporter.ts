@@ -7,8 +7,8 @@
 import type { RunDetails } from "../report/details.ts";
 import type { RunReport } from "../report/report.ts";
 
-/** Contents of a file. */
-type Contents = string | Uint8Array;
+/** Contents of a file, whole or in pieces. */
+export type Contents = string | Uint8Array | Iterable<string>;
 
 /**
  * An option that writes a report to a file: the default export of the module that a manifest names. Made by

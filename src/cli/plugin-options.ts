@@ -6,7 +6,6 @@
  * before the run.
  * Not here: rows of manifests (plugin-manifest.ts), what a file holds (the plugin's module).
  */
-import { writeFileSync } from "node:fs";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { SluiceError } from "../errors.ts";
 import type { RunDetails } from "../report/details.ts";
@@ -19,7 +18,7 @@ import {
   type RunOptionEntry,
   readContributions,
 } from "./plugin-manifest.ts";
-import { checkPlace } from "./written-files.ts";
+import { checkPlace, writeContents } from "./written-files.ts";
 
 /** A file that the command line asks for. */
 export interface ReportFile {
@@ -67,7 +66,7 @@ export const writeReportFiles = async (
   report: RunReport,
   details: RunDetails,
 ): Promise<readonly string[]> => {
-  for (const { file, contents } of files) writeFileSync(file, await contents(report, details));
+  for (const { file, contents } of files) writeContents(file, await contents(report, details));
   return files.map(({ file }) => file);
 };
 

@@ -5,7 +5,6 @@
  * while making the report is printed at the end and does not affect trading.
  * Not here: the recording (report/run-recorder.ts), the text (report/report-text.ts).
  */
-import { writeFileSync } from "node:fs";
 import { type PaperAccount, paperAccountOf } from "../backtest/paper-account.ts";
 import type { OpenService } from "../client/service-port.ts";
 import { type Clock, every } from "../clock/clock.ts";
@@ -20,7 +19,7 @@ import { RunRecorder } from "../report/run-recorder.ts";
 import { tradeCsv } from "../report/trade-csv.ts";
 import { type CliIo, colourOf, printable } from "./io.ts";
 import { type ReportFile, writeReportFiles } from "./plugin-options.ts";
-import { checkPlace } from "./written-files.ts";
+import { checkPlace, writeContents } from "./written-files.ts";
 
 /** The part of an engine that a report is made from; a service that is not given is not embedded. */
 export interface ReportedEngine extends Pick<Engine, "events$" | "strategies" | "openOrders"> {
@@ -134,7 +133,7 @@ const write = async (
   engine: ReportedEngine,
   { trades, exported = [] }: ReportFiles,
 ): Promise<readonly string[]> => {
-  if (trades !== undefined) writeFileSync(trades, tradeCsv(recorder.trades(engine.strategies())));
+  if (trades !== undefined) writeContents(trades, tradeCsv(recorder.trades(engine.strategies())));
   const own = trades === undefined ? [] : [trades];
   if (exported.length === 0) return own;
   const details: RunDetails = { ...noDetails(report.equity), ...recorder.details(engine.strategies()) };

@@ -4,8 +4,12 @@
  * Invariants: what holds a comma, a quote or a line break is quoted; a text that a spreadsheet would take for a formula
  * is not one.
  */
-export const csvLines = (rows: readonly (readonly string[])[]): string =>
-  `${rows.map((cells) => cells.map(quoted).join(",")).join("\r\n")}\r\n`;
+export const csvLines = (rows: Iterable<readonly string[]>): string => [...csvPieces(rows)].join("");
+
+/** The same line by line, for more of them than a string can hold. */
+export const csvPieces = function* (rows: Iterable<readonly string[]>): Generator<string> {
+  for (const cells of rows) yield `${cells.map(quoted).join(",")}\r\n`;
+};
 
 const quoted = (cell: string): string => {
   const text = /^[=+@\t\r]|^-(?![\d.])/.test(cell) ? `'${cell}` : cell;

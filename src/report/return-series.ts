@@ -7,7 +7,7 @@
  * Not here: what is computed from it (returns.ts), when equity is sampled (backtest/equity-samples.ts).
  */
 import { div, isPositive, sub } from "../decimal.ts";
-import { csvLines } from "./csv-lines.ts";
+import { csvPieces } from "./csv-lines.ts";
 import type { EquityPoint } from "./equity.ts";
 
 /** Equity at the end of a stretch of time, and what that changed. */
@@ -75,8 +75,8 @@ const changesOf = (closes: readonly Close[]): readonly ReturnPoint[] =>
   });
 
 /** What `sluice backtest --returns` writes. */
-export const returnsCsv = (series: readonly ReturnPoint[]): string =>
-  csvLines([
+export const returnsCsv = (series: readonly ReturnPoint[]): Iterable<string> =>
+  csvPieces([
     ["date", "return", "equity"],
     ...series.map(({ at, day, change, equity }) => [day ?? new Date(at).toISOString(), change, equity]),
   ]);

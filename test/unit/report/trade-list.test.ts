@@ -109,7 +109,7 @@ describe("Trades worked out by hand", () => {
   });
 
   it("is written with one line each", () => {
-    const [head, first, last] = tradeCsv(position).split("\r\n");
+    const [head, first, last] = [...tradeCsv(position)].join("").split("\r\n");
     expect(head).toBe(
       "strategy,instId,side,qty,openedAt,closedAt,entryPx,exitPx,gross,fees,funding,net,currency,mfe,mae,entries,exits",
     );
