@@ -19,10 +19,25 @@ export interface Options {
   readonly minutesPerSeed: number;
   readonly jobs: number;
   readonly json: boolean;
+  /** One line a row, for judging a change. */
+  readonly lines: boolean;
+  /** File with the `--json` output of an earlier run, whose figures are printed beside those of this one. */
+  readonly against: string | undefined;
 }
 
 /** Enough to see that a change spoils something, in about two seconds a scenario. */
 const quick = { seeds: "2", minutes: "40", peers: "none", ours: "default,shared" };
+
+/** Rows that between them need every mechanism of the limiter. */
+export const chosen: readonly string[] = [
+  ...["A", "B", "C", "D", "E", "F", "G", "K", "L", "S500"],
+  ...["anchor-odd-key", "date-steps", "dateless-key", "behind-key", "bare-key", "sliding-key", "address-cut"],
+  ...["address-neighbour", "key-cut", "user-cut", "user-back", "path-400", "lost-key", "pareto-key", "copies-key"],
+  ...["drift-key", "beside", "storms", "uneven-key", "drift-light", "counts-before", "stranger-bursts", "limits-move"],
+  ...["slides-key", "slides-user", "cached", "cached-key", "rare-counts-stranger", "another-key", "another-user"],
+  ...["garbage-key", "nodes", "nodes-key", "late-minutes", "leaky-key", "slow-windows", "slow-windows-key"],
+  ...["five-engines", "light-beside"],
+];
 
 const usage = (message: string): SluiceError => new SluiceError("USAGE", message);
 
@@ -41,12 +56,13 @@ const scenariosOf = (text: string): string[] => {
     troubles: Object.keys(troubles),
     exotic: Object.keys(exotic),
     groups: Object.keys(groups),
+    chosen,
   };
   const ids = text.split(",").flatMap((id) => sets[id] ?? [id]);
   for (const id of ids) {
     if (scenarios[id] === undefined) {
       throw usage(
-        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, exotic, groups and all.`,
+        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, exotic, groups, chosen and all.`,
       );
     }
   }
@@ -81,6 +97,8 @@ export const optionsFrom = (args: readonly string[]): Options => {
     ours: string;
     quick: boolean;
     "without-ours": boolean;
+    lines: boolean;
+    against?: string;
   };
   try {
     ({ values } = parseArgs({
@@ -95,6 +113,8 @@ export const optionsFrom = (args: readonly string[]): Options => {
         ours: { type: "string", default: "all" },
         quick: { type: "boolean", default: false },
         "without-ours": { type: "boolean", default: false },
+        lines: { type: "boolean", default: false },
+        against: { type: "string" },
       },
     }));
   } catch (cause) {
@@ -114,5 +134,7 @@ export const optionsFrom = (args: readonly string[]): Options => {
     minutesPerSeed: minutes / seeds,
     jobs: wholeOf("jobs", values.jobs),
     json: values.json,
+    lines: values.lines,
+    against: values.against,
   };
 };

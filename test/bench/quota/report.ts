@@ -5,12 +5,13 @@
  * ours misses a required figure.
  */
 
+import { readFileSync } from "node:fs";
 import { scenarios } from "./all-scenarios.ts";
 import type { Options } from "./options.ts";
 import { runAll } from "./pool.ts";
 import type { Contender } from "./roster.ts";
-import { type Row, tableOf } from "./table.ts";
-import { addTallies, figuresOf, type Tally } from "./tally.ts";
+import { cellsOf, lineHead, lineOf, type Row, tableOf } from "./table.ts";
+import { addTallies, type Figures, figuresOf, type Tally } from "./tally.ts";
 import { type Check, checksOf } from "./targets.ts";
 
 interface Result {
@@ -53,8 +54,44 @@ const textOf = ({ scenario, rows, checks }: Result): string => {
   return [tableOf(scenario, row, rows), ...(verdicts.length > 0 ? ["", ...verdicts] : []), ""].join("\n");
 };
 
+/** Figures of our default configuration in an earlier run; JSON has no NaN and writes null. */
+const figuresBefore = (file: string): ReadonlyMap<string, Figures> => {
+  const { results } = JSON.parse(readFileSync(file, "utf8")) as { readonly results: readonly Result[] };
+  return new Map(
+    results.flatMap(({ scenario, rows }) => {
+      const figures = rows[0]?.figures;
+      if (figures === undefined) return [];
+      const numbers = Object.entries(figures).map(([name, value]) => [name, value ?? Number.NaN]);
+      return [[scenario, Object.fromEntries(numbers) as Figures] as const];
+    }),
+  );
+};
+
+/** Runs scenarios side by side, prints a line for each; tells whether ours kept every required figure. */
+const reportLines = async (options: Options): Promise<boolean> => {
+  const before = options.against === undefined ? new Map<string, Figures>() : figuresBefore(options.against);
+  const head = lineOf(lineHead);
+  process.stdout.write(`${head}${options.against === undefined ? "" : `  | before ${head.slice(20)}`}\n`);
+  const contender = options.contenders[0];
+  if (contender === undefined) return true;
+  const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);
+  const all = options.scenarios.map((scenario) => ({ contender, scenario, seeds, minutes: options.minutesPerSeed }));
+  let kept = true;
+  await runAll(all, options.jobs, ({ scenario }, tallies) => {
+    const figures = figuresOf(addTallies(tallies));
+    const cells = lineOf([scenario, ...cellsOf(figures)]);
+    const then = before.get(scenario);
+    const failed = checksOf(scenario, figures).filter(({ passed }) => !passed);
+    kept &&= failed.length === 0;
+    const beside = then === undefined ? "" : `  |        ${lineOf(["", ...cellsOf(then)]).slice(20)}`;
+    process.stdout.write(`${cells}${beside}${failed.map(({ text }) => `  FAIL ${text}`).join("")}\n`);
+  });
+  return kept;
+};
+
 /** Tells whether ours kept every required figure. */
 export const report = async (options: Options): Promise<boolean> => {
+  if (options.lines) return reportLines(options);
   const results: Result[] = [];
   for (const id of options.scenarios) {
     const result = await resultOf(id, options);

@@ -55,3 +55,20 @@ export const tableOf = (id: string, scenario: Scenario, rows: readonly Row[]): s
   const rule = `| ${widths.map((width, index) => (index === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`)).join(" | ")} |`;
   return [`**${id}. ${scenario.title}**`, "", line(head), rule, ...cells.map(line)].join("\n");
 };
+
+const lineWidths = [20, 9, 9, 9, 9, 9] as const;
+
+/** Names of the columns of `lineOf`. */
+export const lineHead = ["scenario", "429/h", "used", "p50", "p99", "slowest"];
+
+/** Figures of one scenario in one line; the slowest of ordinary calls is the p99 of bursts, or of placements. */
+export const cellsOf = (figures: Figures): string[] => [
+  figures.refusedPerHour.toFixed(1),
+  percent(figures.utilisationPct, 1),
+  ms(figures.urgentMsP50),
+  ms(figures.urgentMsP99),
+  ms(Number.isNaN(figures.burstMsP99) ? figures.placedMsP99 : figures.burstMsP99),
+];
+
+export const lineOf = (cells: readonly string[]): string =>
+  cells.map((text, index) => (index === 0 ? text.padEnd(lineWidths[0]) : text.padStart(lineWidths[index] ?? 9))).join("");
