@@ -246,7 +246,7 @@ export class Allowances {
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
       const { foreign } = client;
       const margin =
-        foreign === undefined || foreign.units < 1
+        foreign === undefined || foreign.units < 1 || gauge.mode === "floor"
           ? 0
           : least
             ? othersMargin(client, gauge, weight, at, remMs) * yieldMore

@@ -22,6 +22,7 @@ const proofsSure = 3;
 /** Part of a window after whose beginning others may have used as much as the window before. */
 const earlyShare = 0.1;
 const spanShare = 0.9;
+const briskShare = 1 / 60;
 
 /** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
 const leapShare = 0.25;
@@ -159,9 +160,12 @@ export class CountEvidence {
     const first = lagging ? before.first - 1 : before.first;
     const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
     if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return false;
+    // A window that begins is empty, and is not filled again in so short a time.
+    const isShallow = used > spec.capacity / 2 && before.used - used < spec.capacity * leapShare;
+    if (scope !== "key" && isShallow && receivedAt - afterAt <= windowMs * briskShare) this.#parts.onDoubt(receivedAt);
     if (!phase.fell(afterAt, receivedAt, first, before.last)) {
       this.misread("a window began where none was expected; from now on its counts are believed");
-      if (windowMs < confirmedMsLeast) this.#parts.onDoubt(receivedAt);
+      this.#parts.onDoubt(receivedAt);
     }
     if (phase.openEnded === undefined) return true;
     // A window began, but who knows when.

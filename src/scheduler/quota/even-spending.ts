@@ -5,8 +5,7 @@
  *
  * Invariants: an answered or lost call counts for a window's length from its answer, so a window holds no more than the
  * capacity wherever it begins, and whether it is fixed or slides.
- * Needed by: `sliding`, `sliding-key`; as the floor of fixed windows by `slides-key`, `cached-key`, `nodes`,
- * `another-user`.
+ * Needed by: `sliding`, `sliding-key`; as the floor of fixed windows by `slides-key`, `cached-key`, `another-user`.
  * Not here: calls that are not answered (the window that owns this counts them).
  */
 
@@ -14,6 +13,8 @@
  * Units that may be spent at once however small the limit is: one call, and a fifth of one for timers that are late.
  */
 const burstLeast = 1.2;
+/** Calls that are answered within this part of a window are kept as one. */
+const partShare = 1 / 64;
 /** Part of a window after which quota has come free again. */
 const horizonShare = 1 / 10;
 
@@ -24,8 +25,8 @@ export class EvenSpending {
   readonly horizonMs: number;
   readonly #windowMs: number;
   readonly #burst: number;
-  /** Units that leave the count at an instant. */
-  readonly #leaving: { readonly at: number; readonly units: number }[] = [];
+  /** Units that leave the count at an instant; those of a part of a window leave together, with the last of them. */
+  readonly #leaving: { at: number; units: number; readonly from: number }[] = [];
   #landed = 0;
   #credit: number;
   #creditAt = Number.NEGATIVE_INFINITY;
@@ -66,6 +67,12 @@ export class EvenSpending {
     return Math.min(this.#burst, this.#credit + Math.max(0, earned));
   }
 
+  /** From `at` on it is spent evenly; nothing has come free yet. */
+  start(at: number): void {
+    this.#credit = 0;
+    this.#creditAt = at;
+  }
+
   spend(units: number, at: number): void {
     this.#credit = this.room(at) - units;
     this.#creditAt = at;
@@ -74,6 +81,14 @@ export class EvenSpending {
   /** A call was answered at `at`, or given up. */
   land(units: number, at: number): void {
     this.#landed += units;
-    this.#leaving.push({ at: at + this.#windowMs, units });
+    const leavesAt = at + this.#windowMs;
+    const last = this.#leaving.at(-1);
+    if (last !== undefined && leavesAt - last.from <= this.#windowMs * partShare) {
+      last.at = leavesAt;
+      last.units += units;
+    } else {
+      this.landed(at);
+      this.#leaving.push({ at: leavesAt, units, from: leavesAt });
+    }
   }
 }

@@ -11,7 +11,6 @@
 import { CountDoubt } from "./count-doubt.ts";
 import { CountEvidence, type OnMisread } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import type { EvenSpending } from "./even-spending.ts";
 import { Floor, type OnMode, type QuotaMode } from "./floor.ts";
 import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
@@ -22,6 +21,11 @@ import type { ServerClock } from "./server-clock.ts";
 import { WindowEntry } from "./window-entry.ts";
 import { type OpenEnded, WindowPhase } from "./window-phase.ts";
 import { WindowUsage } from "./window-usage.ts";
+
+/** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
+const lowShare = 1 / 10;
+/** The same of a key, and the part by which it may be above. */
+const highShare = 1 / 4;
 
 export interface WindowReports {
   readonly onMisread?: OnMisread | undefined;
@@ -82,8 +86,8 @@ export class FixedWindow implements LimitWindow {
     this.#onMode = onMode;
     const phase = this.#phase;
     const floor = this.#floor;
-    this.widthMs = (at) => (floor.spending === undefined ? phase.widthMs(at) : 0);
-    this.windowEndsAt = (now) => (floor.spending === undefined ? phase.endsAt(now) : (floor.spending.freesAt ?? now));
+    this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
+    this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
     this.#doubt = new CountDoubt(spec.capacity);
@@ -115,12 +119,12 @@ export class FixedWindow implements LimitWindow {
   }
 
   get mode(): QuotaMode {
-    return this.#floor.spending === undefined ? "measured" : "floor";
+    return this.#floor.isActive ? "floor" : "measured";
   }
 
   paced(at: number): number {
-    const { spending } = this.#floor;
-    if (spending !== undefined) return this.used(at) + spending.credit(at);
+    const { isActive, spending } = this.#floor;
+    if (isActive) return this.used(at) + spending.credit(at);
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
@@ -133,8 +137,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
-    const { spending } = this.#floor;
-    if (spending !== undefined) return this.#blockedOnFloor(spending, units, now, ceiling);
+    if (this.#floor.isActive) return this.#blockedOnFloor(units, now, ceiling);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -159,8 +162,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   room(now: number, floor: Ceiling, isFlat = false): number {
-    const { spending, shutUntil } = this.#floor;
-    if (spending !== undefined) {
+    const { isActive, spending, shutUntil } = this.#floor;
+    if (isActive) {
       const free = floor(now + spending.horizonMs, now, now) - this.used(now);
       return now < shutUntil ? 0 : Math.min(free, spending.room(now));
     }
@@ -195,43 +198,48 @@ export class FixedWindow implements LimitWindow {
   begin(
     units: number,
     now: number,
-    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
+    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 },
   ): WindowTicket {
     this.begun += units;
-    this.#floor.spending?.spend(units, now);
+    if (this.#floor.isActive) this.#floor.spending.spend(units, now);
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
     if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
     if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
     else if ((this.#heard.top?.window ?? first) < first) this.#entry.noteBegun(first, now);
-    const { reported, unheard } = this.#usage.begin(first, units);
+    const { reported, unheard, settled } = this.#usage.begin(first, units);
     ticket.units = units;
     ticket.first = first;
     ticket.knownThen = reported;
     ticket.unheardThen = unheard;
+    ticket.surelyThen = settled - unheard;
     return ticket;
   }
 
   again({ units, first }: WindowTicket, now: number): void {
     this.begun += units;
-    this.#floor.spending?.spend(units, now);
+    if (this.#floor.isActive) this.#floor.spending.spend(units, now);
     this.#usage.begin(first, units);
   }
 
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
+    const { units } = ticket;
+    const fresh = this.#place(ticket, sentAt, receivedAt, used, counted);
+    return this.#land(units, receivedAt) ? 0 : fresh;
+  }
+
+  #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const phase = this.#phase;
     const usage = this.#usage;
     const evidence = this.#evidence;
     const { units, first: began } = ticket;
     this.#landedAt = receivedAt;
-    if (this.#floor.spending !== undefined) {
-      this.#landOnFloor(ticket, receivedAt);
-      return 0;
-    }
     // No calendar was told: one window runs until a count falls.
     if (!phase.calendar.known && !phase.known) evidence.runOn(began, receivedAt);
-    if (evidence.lagTurns !== this.#lag.turns) this.missing = evidence.noteLag(receivedAt);
+    if (evidence.lagTurns !== this.#lag.turns) {
+      this.missing = evidence.noteLag(receivedAt);
+    }
     const { lagging } = this.#lag;
     let isCredible = used !== undefined;
     if (used !== undefined && counted) {
@@ -256,12 +264,8 @@ export class FixedWindow implements LimitWindow {
     }
     this.ambiguous = first !== last;
     if (this.#doubt.current !== undefined) this.#doubt.noteEnded(sentAt);
-    // The count was doubtful once too often.
-    if (this.#floor.spending !== undefined) {
-      this.#landOnFloor(ticket, receivedAt);
-      return 0;
-    }
     const isOne = used !== undefined && isCredible && first === last;
+    if (counted && isOne && used !== undefined) this.#compare(ticket, used, first, sentAt, receivedAt);
     const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
     if (used !== undefined && isCredible && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
     const counts = usage.end(began, first, last, units, isTold);
@@ -275,7 +279,8 @@ export class FixedWindow implements LimitWindow {
       this.spec.header?.kind === "remaining"
     )
       this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
-    if (used > this.#limit.proven && counted && this.#movesUntold) this.capacity = this.#limit.accept(used);
+    if (used > this.#limit.proven && counted && this.#movesUntold && this.mode === "measured")
+      this.capacity = this.#limit.accept(used);
     const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
     if (lagging) usage.adopt(first, used + units);
     if (this.#stale.compares && usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, counts);
@@ -283,13 +288,10 @@ export class FixedWindow implements LimitWindow {
   }
 
   lose(ticket: WindowTicket, now: number): void {
-    if (this.#floor.spending !== undefined) {
-      this.#landOnFloor(ticket, now);
-      return;
-    }
     const { units, first } = ticket;
     if (this.#doubt.current !== undefined) this.#doubt.noteEnded(now);
     this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
+    this.#land(units, now);
   }
 
   undo({ units, first }: WindowTicket): void {
@@ -298,11 +300,11 @@ export class FixedWindow implements LimitWindow {
   }
 
   isRisky(units: number, at: number): boolean {
-    return this.#floor.spending === undefined && this.#evidence.isRisky(units, at, this.capacity);
+    return !this.#floor.isActive && this.#evidence.isRisky(units, at, this.capacity);
   }
 
   learnRefusal(sentAt: number, at: number): boolean {
-    if (this.#floor.spending !== undefined) return false;
+    if (this.#floor.isActive) return false;
     const isMoved = this.#evidence.learnRefusal(sentAt, at);
     this.capacity = this.#limit.capacity;
     return isMoved;
@@ -313,8 +315,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   shut(at: number): number {
-    const { spending } = this.#floor;
-    if (spending !== undefined) {
+    const { isActive, spending } = this.#floor;
+    if (isActive) {
       const until = this.#floor.refused(at);
       this.capacity = spending.capacity;
       return until;
@@ -337,14 +339,14 @@ export class FixedWindow implements LimitWindow {
   }
 
   used(now: number): number {
-    const { spending } = this.#floor;
-    if (spending !== undefined) return spending.landed(now) + this.#usage.open;
+    const { isActive, spending } = this.#floor;
+    if (isActive) return spending.landed(now) + this.#usage.open;
     return this.#usage.used(this.#phase.last(now));
   }
 
   foreign(now: number): number {
     if (this.divided) return this.strangers;
-    if (this.#floor.spending !== undefined) return 0;
+    if (this.#floor.isActive) return 0;
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
@@ -381,21 +383,19 @@ export class FixedWindow implements LimitWindow {
   }
 
   #fall(at: number, why: string): void {
-    const { spending } = this.#floor;
-    if (spending !== undefined) return;
-    const { open } = this.#usage;
-    const last = this.#phase.last(at);
-    const used = Math.max(this.#usage.used(last), this.#usage.used(last - 1), this.#heard.top?.used ?? 0);
-    const landed = Math.max(0, Math.min(this.capacity, used) - open);
+    const floor = this.#floor;
+    if (floor.isActive) return;
+    floor.enter(at, this.#limit.capacity);
     this.ambiguous = false;
-    this.capacity = this.#floor.enter(at, landed).capacity;
+    this.capacity = floor.spending.capacity;
     this.flows = true;
     this.missing = 0;
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
   /** Counts are used again: all that was used of the last window's length counts in whichever window runs. */
-  #leaveFloor({ landed }: { readonly landed: number }, now: number): void {
+  #leaveFloor(now: number): void {
+    const landed = this.#floor.spending.landed(now);
     this.#floor.leave(now);
     this.capacity = this.#limit.capacity;
     this.flows = false;
@@ -406,14 +406,35 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
 
-  #landOnFloor({ units, first }: WindowTicket, at: number): void {
-    const { spending } = this.#floor;
-    this.#usage.undo(first, units);
-    spending?.land(units, at);
-    if (spending !== undefined && this.#floor.mayLeave(at)) this.#leaveFloor({ landed: spending.landed(at) }, at);
+  /** A call is over; true on the floor. */
+  #land(units: number, at: number): boolean {
+    const floor = this.#floor;
+    floor.spending.land(units, at);
+    if (!floor.isActive) return false;
+    this.ambiguous = false;
+    this.missing = 0;
+    if (floor.mayLeave(at) && this.#phase.openEnded === undefined) this.#leaveFloor(at);
+    return true;
   }
 
-  #blockedOnFloor(spending: EvenSpending, units: number, now: number, ceiling: Ceiling): number | undefined {
+  /** Counts lag, and the first of a window is the last of the one before. */
+  #isBehind(window: number, sentAt: number): boolean {
+    return this.#lag.lagging && this.#heard.isFirst(window, sentAt);
+  }
+
+  /** A count told in `window` below what was surely counted, or above what may be: others do not lower it. */
+  #compare({ units, first, surelyThen }: WindowTicket, used: number, window: number, sentAt: number, at: number): void {
+    const { capacity } = this.spec;
+    const usage = this.#usage;
+    const least = surelyThen + units + usage.missing;
+    const isLow = window === first && used < least - capacity * (usage.isOurs ? highShare : lowShare);
+    const isHigh = usage.isOurs && used > usage.used(window) + capacity * highShare && !this.#isBehind(window, sentAt);
+    if (isLow || isHigh) this.#noteDoubt(at);
+    else this.#floor.agree();
+  }
+
+  #blockedOnFloor(units: number, now: number, ceiling: Ceiling): number | undefined {
+    const { spending } = this.#floor;
     if (now < this.#floor.shutUntil) return this.#floor.shutUntil;
     const used = this.used(now);
     const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));

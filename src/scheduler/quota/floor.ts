@@ -1,13 +1,14 @@
 /**
  * Floor of a fixed window: when its evidence is not to be relied on, and until when.
  *
- * A layer falls to the floor after two refusals that the ledger cannot explain, or three doubtful counts that no later
- * call confirmed. On the floor counts are disregarded and 95 % of the capacity is spent evenly, as a careful client
- * without headers does. The layer leaves the floor after a stated number of windows without a refusal; if it falls
+ * A layer falls to the floor after two refusals that nothing explains, after one where counts were doubtful of late, and
+ * a long window as soon as three of its last forty counts are doubtful. On the floor counts change nothing, and 95 % of
+ * the capacity is spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what
+ * was sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls
  * again soon, the next stay is four times as long.
  *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported.
- * Needed by: `slides-key`, `slides-user`, `cached-key`, `another-key`, `another-user`, `nodes`, `slow-windows-key`.
+ * Needed by: `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`, `slow-windows-key`.
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
 import { EvenSpending } from "./even-spending.ts";
@@ -34,29 +35,47 @@ const burstShare = 1 / 4;
 /** A refusal on the floor cuts it to this part, and never below that one of what is stated. */
 const cutShare = 0.8;
 const leastShare = 0.1;
+/** Refusals within so many windows after which a layer falls to the floor; the same of long windows. */
 const refusalsMost = 2;
-const refusalWindows = 2;
+const refusalWindows = 20;
+const refusalWindowsLong = 12;
+/** A refusal on the floor that follows another one within so many windows is the limit's. */
+const cutWindows = 5;
+/** So many doubtful ones among the last counts are more than chance: a long window falls to the floor. */
 const doubtsMost = 3;
-const doubtWindows = 5;
+const countsCompared = 40;
+/** Windows after a doubtful count in which one refusal is enough, and in which the floor is not left. */
+const doubtWindows = 60;
+const doubtWindowsLong = 5;
 /**
  * Windows on the floor without a refusal before counts are used again, and the same of windows longer than `longMs`.
  */
-const cleanWindows = 120;
+const cleanWindows = 5;
 const cleanWindowsLong = 10;
 const longMs = 10_000;
 const longerEachTime = 4;
-const longestStays = 64;
+/** It falls again soon when it does within so many times the last stay. */
+const soonStays = 2;
+const longestStays = 256;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
 
 export class Floor {
-  /** Undefined while counts are used. */
-  spending: EvenSpending | undefined;
+  /** Counts are not used, and what may be spent is what `spending` says. */
+  isActive = false;
+  /** Follows all calls at all times, so that it knows of the last window's when it is needed. */
+  readonly spending: EvenSpending;
   shutUntil = Number.NEGATIVE_INFINITY;
   readonly #spec: LayerSpec;
   readonly #isLong: boolean;
+  readonly #doubtMs: number;
   readonly #refusals: number[] = [];
+  /** Number of each doubtful count among all, of the last that are compared. */
   readonly #doubts: number[] = [];
+  #counts = 0;
+  #doubtedAt = Number.NEGATIVE_INFINITY;
+  /** When a call was last refused on the floor. */
+  #refusedAt = Number.NEGATIVE_INFINITY;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
@@ -64,6 +83,8 @@ export class Floor {
   constructor(spec: LayerSpec) {
     this.#spec = spec;
     this.#isLong = spec.windowMs >= longMs;
+    this.#doubtMs = spec.windowMs * (this.#isLong ? doubtWindowsLong : doubtWindows);
+    this.spending = new EvenSpending(spec.capacity, spec.windowMs, this.#isLong ? burstShareLong : burstShare);
   }
 
   /** Time on the floor without a refusal after which it is left. */
@@ -75,63 +96,65 @@ export class Floor {
    * A call that left at `sentAt` was refused, and nothing explains it. True when the layer has to fall to the floor.
    */
   refuse(sentAt: number, at: number): boolean {
+    const refusals = this.#refusals;
     // Calls that were under way together are one refusal.
-    if (sentAt <= (this.#refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
-    return this.#isTooMany(this.#refusals, at, refusalsMost, refusalWindows);
+    if (this.isActive || sentAt <= (refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
+    refusals.push(at);
+    const windows = this.#isLong ? refusalWindowsLong : refusalWindows;
+    while (at - (refusals[0] as number) > windows * this.#spec.windowMs) refusals.shift();
+    const isDoubted = at - this.#doubtedAt < this.#doubtMs;
+    return isDoubted || refusals.length >= refusalsMost;
   }
 
-  /**
-   * A count that contradicts what is known, and that no later call confirmed. True when the layer has to fall to the
-   * floor.
-   */
+  /** A count agreed with what was sent. */
+  agree(): void {
+    this.#counts++;
+  }
+
+  /** A count contradicts what is known. True when the layer has to fall to the floor. */
   doubt(at: number): boolean {
-    return this.#isTooMany(this.#doubts, at, doubtsMost, doubtWindows);
+    const doubts = this.#doubts;
+    doubts.push(++this.#counts);
+    while ((doubts[0] as number) <= this.#counts - countsCompared) doubts.shift();
+    this.#doubtedAt = at;
+    return !this.isActive && this.#isLong && doubts.length >= doubtsMost;
   }
 
-  /** From `at` on the capacity is spent evenly; `landed` units of the last window's length have been used. */
-  enter(at: number, landed: number): EvenSpending {
-    const { capacity, windowMs } = this.#spec;
-    this.#stays = at - this.#leftAt < this.stayMs ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
+  /** From `at` on part of `capacity` is spent evenly. */
+  enter(at: number, capacity: number): void {
+    const { spending } = this;
+    const isSoon = at - this.#leftAt < this.stayMs * soonStays;
+    this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
     this.#cleanFrom = at;
-    const spending = new EvenSpending(
-      Math.floor(capacity * floorShare),
-      windowMs,
-      this.#isLong ? burstShareLong : burstShare,
-    );
-    if (landed > 0) spending.land(landed, at);
-    spending.spend(spending.room(at), at);
-    this.spending = spending;
-    return spending;
+    this.isActive = true;
+    spending.capacity = Math.floor(capacity * floorShare);
+    spending.start(at);
   }
 
-  /** A call was refused on the floor, which the limit may be below of. Returns when the next may leave. */
+  /** A call was refused on the floor: after a second one in a row less is spent. Returns when the next may leave. */
   refused(at: number): number {
     this.#cleanFrom = at;
     const { spending } = this;
-    if (spending !== undefined && at >= this.shutUntil)
+    if (at < this.shutUntil) return this.shutUntil;
+    // One refusal may be any machine's on the way.
+    if (at - this.#refusedAt < cutWindows * this.#spec.windowMs)
       spending.capacity = Math.max(
         Math.ceil(this.#spec.capacity * leastShare),
         Math.floor(spending.capacity * cutShare),
       );
+    this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare : 1);
     return this.shutUntil;
   }
 
   mayLeave(at: number): boolean {
-    return at - this.#cleanFrom >= this.stayMs;
+    return at - this.#cleanFrom >= this.stayMs && at - this.#doubtedAt >= this.#doubtMs;
   }
 
   leave(at: number): void {
-    this.spending = undefined;
+    this.isActive = false;
     this.#leftAt = at;
     this.#refusals.length = 0;
     this.#doubts.length = 0;
-  }
-
-  #isTooMany(instants: number[], at: number, most: number, windows: number): boolean {
-    if (this.spending !== undefined) return false;
-    instants.push(at);
-    while (at - (instants[0] as number) > windows * this.#spec.windowMs) instants.shift();
-    return instants.length >= most;
   }
 }

@@ -125,15 +125,18 @@ interface Others {
   readonly heardAt: number | undefined;
 }
 
-/** Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go. */
+/**
+ * Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go; none on the
+ * floor, where counts say nothing of others.
+ */
 export const othersMargin = (
   { foreign, heardAt }: Others,
-  { capacity }: LimitWindow,
+  { capacity, mode }: LimitWindow,
   weight: number,
   at: number,
   remMs: number,
 ): number => {
-  if (remMs <= 0 || foreign === undefined || foreign.units < 1) return 0;
+  if (remMs <= 0 || mode === "floor" || foreign === undefined || foreign.units < 1) return 0;
   const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
   const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
   const expected = foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk);

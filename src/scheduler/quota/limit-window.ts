@@ -21,6 +21,8 @@ export interface WindowTicket {
   knownThen: number;
   /** What had been settled in it by then without the service's word: the answer's count includes it. */
   unheardThen: number;
+  /** What answers that told a count had settled in the first window by then: a count below it contradicts them. */
+  surelyThen: number;
 }
 
 /** Window of one limit and one scope, such as the weight of one user. */

@@ -56,7 +56,7 @@ export class RollingWindow implements LimitWindow {
   begin(
     units: number,
     now: number,
-    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0 },
+    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 },
   ): WindowTicket {
     this.again({ units }, now);
     ticket.units = units;

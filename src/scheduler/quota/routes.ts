@@ -79,6 +79,7 @@ export const ticketOf = (route: Route, charge: Charge, now: number, elements: nu
 };
 
 const halfFull = 0.5;
+const nearlyFull = 0.7;
 
 interface RoutesOptions {
   readonly layers: readonly LayerSpec[];
@@ -225,7 +226,9 @@ export const strike = (
     const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
     const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
     // Nobody else calls on a key, so that neither a full one nor others' use explains a refusal.
-    const isOthers = gauge.spec.scope !== "key" && (isFull || gauge.foreign(now) > 0 || gauge.missing > 0);
+    const isShared = gauge.foreign(now) > 0 || gauge.missing > 0;
+    const isOthers =
+      gauge.spec.scope !== "key" && (isFull || (isShared && gauge.used(now) >= gauge.capacity * nearlyFull));
     isExplained ||= moved || isOthers;
     const whole = standing.strikes > 1 || probe || near || moved;
     if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)

@@ -16,6 +16,7 @@ import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-
 interface Departure {
   readonly reported: number;
   readonly unheard: number;
+  readonly settled: number;
 }
 
 /** What is kept when all goes well. */

@@ -71,4 +71,6 @@ export const cellsOf = (figures: Figures): string[] => [
 ];
 
 export const lineOf = (cells: readonly string[]): string =>
-  cells.map((text, index) => (index === 0 ? text.padEnd(lineWidths[0]) : text.padStart(lineWidths[index] ?? 9))).join("");
+  cells
+    .map((text, index) => (index === 0 ? text.padEnd(lineWidths[0]) : text.padStart(lineWidths[index] ?? 9)))
+    .join("");

@@ -121,7 +121,10 @@ describe("The exhaustive model finds a limit window that", () => {
     ],
     [
       "forgets what is in flight",
-      faulty(() => ({ begin: (units) => ({ units, first: 0, knownThen: 0, unheardThen: 0 }), lose: () => undefined })),
+      faulty(() => ({
+        begin: (units) => ({ units, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 }),
+        lose: () => undefined,
+      })),
     ],
     [
       "holds one call too many",

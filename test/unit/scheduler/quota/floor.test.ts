@@ -8,14 +8,22 @@ import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const [, user, key] = layersOf(createContract()) as [never, never, never];
 
+const falls = (floor: Floor, instants: readonly number[]): boolean | undefined =>
+  instants.map((at) => floor.refuse(at - 5, at)).at(-1);
+
 describe("A floor", () => {
   it.each([
-    ["two refusals within two windows", [10, 1_900], true],
-    ["refusals further apart", [10, 2_011], false],
+    ["two refusals within twenty windows", [10, 20_010], true],
+    ["refusals further apart", [10, 20_011], false],
     ["one refusal", [10], false],
-  ])("after %s: %s", (_, instants, falls) => {
-    const floor = new Floor(key);
-    expect(instants.map((at) => floor.refuse(at - 5, at)).at(-1)).toBe(falls);
+  ])("after %s: %s", (_, instants, expected) => {
+    expect(falls(new Floor(key), instants)).toBe(expected);
+  });
+
+  it("follows one refusal within sixty windows after a doubtful count", () => {
+    const [soon, late] = [new Floor(key), new Floor(key)];
+    expect([soon.doubt(1_000), late.doubt(1_000)]).toEqual([false, false]);
+    expect([falls(soon, [60_999]), falls(late, [61_000])]).toEqual([true, false]);
   });
 
   it("counts calls that were under way together as one refusal", () => {
@@ -28,33 +36,47 @@ describe("A floor", () => {
     ]);
   });
 
-  it("follows three doubtful counts within five windows", () => {
-    const floor = new Floor(key);
-    expect([0, 5_001, 5_002].map((at) => floor.doubt(at))).toEqual([false, false, false]);
-    expect(floor.doubt(5_003)).toBe(true);
+  it("follows three doubtful ones of a long window's last forty counts, and none of a short one's", () => {
+    const [floor, apart, short] = [new Floor(user), new Floor(user), new Floor(key)];
+    expect([0, 1, 2].map((at) => floor.doubt(at))).toEqual([false, false, true]);
+    expect([0, 1, 2].map((at) => short.doubt(at))).toEqual([false, false, false]);
+    apart.doubt(0);
+    for (let count = 0; count < 39; count++) apart.agree();
+    expect([apart.doubt(1), apart.doubt(2)]).toEqual([false, false]);
   });
 
-  it("is left after 120 windows without a refusal, and after four times as many when it follows again soon", () => {
+  it("is left after five windows without a refusal, and after four times as many when it follows again soon", () => {
     const floor = new Floor(key);
-    floor.enter(0, 0);
-    expect([floor.mayLeave(119_999), floor.mayLeave(120_000)]).toEqual([false, true]);
-    floor.refused(60_000);
-    expect([floor.mayLeave(120_000), floor.mayLeave(180_000)]).toEqual([false, true]);
-    floor.leave(180_000);
-    floor.enter(200_000, 0);
-    expect([floor.mayLeave(320_000), floor.mayLeave(680_000)]).toEqual([false, true]);
+    floor.enter(0, 10);
+    expect([floor.mayLeave(4_999), floor.mayLeave(5_000)]).toEqual([false, true]);
+    floor.refused(2_000);
+    expect([floor.mayLeave(6_999), floor.mayLeave(7_000)]).toEqual([false, true]);
+    floor.leave(7_000);
+    floor.enter(10_000, 10);
+    expect([floor.mayLeave(29_999), floor.mayLeave(30_000)]).toEqual([false, true]);
   });
 
-  it("holds 95 % of what is stated, a tenth of it at once, and less after each refusal", () => {
+  it("is not left within sixty windows after a doubtful count", () => {
+    const floor = new Floor(key);
+    floor.enter(0, 10);
+    floor.doubt(4_000);
+    expect([floor.mayLeave(63_999), floor.mayLeave(64_000)]).toEqual([false, true]);
+  });
+
+  it("holds 95 % of what is stated, a tenth of it at once, and less when refused again within five windows", () => {
     const floor = new Floor(user);
-    const spending = floor.enter(0, 500);
+    const { spending } = floor;
+    spending.land(500, 0);
+    floor.enter(0, 1_200);
     expect([spending.capacity, spending.landed(0), spending.credit(0)]).toEqual([1_140, 500, 0]);
     expect(spending.room(1_000)).toBeCloseTo(19, 9);
-    expect([spending.room(60_000), spending.landed(60_000)]).toEqual([114, 0]);
-    expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 912]);
+    expect([spending.room(60_000), spending.landed(60_000)]).toEqual([120, 0]);
+    expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 1_140]);
     // Refused while it was shut: the same episode.
-    expect([floor.refused(60_010), spending.capacity]).toEqual([75_010, 912]);
-    for (let time = 1; time < 20; time++) floor.refused(60_000 + 20_000 * time);
+    expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_140]);
+    expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_140]);
+    expect([floor.refused(659_999), spending.capacity]).toEqual([674_999, 912]);
+    for (let time = 1; time < 20; time++) floor.refused(660_000 + 20_000 * time);
     expect(spending.capacity).toBe(120);
   });
 });
@@ -77,13 +99,19 @@ describe("A key's window on the floor", () => {
     gauge.noteUnexplained(430, 440);
     gauge.noteUnexplained(450, 460);
     expect([gauge.mode, gauge.flows, gauge.capacity, gauge.used(460)]).toEqual(["floor", true, 9, 5]);
-    // A call that left before ends on the floor; a count of anything changes nothing.
-    gauge.end(flying, 420, 470, 0, true);
+    // A call that left before ends on the floor.
+    gauge.end(flying, 420, 470, 5, true);
     expect([gauge.used(470), gauge.open, gauge.foreign(470), gauge.blockedUntil(5, 470, all)]).toEqual([
-      5, 0, 0, 1_460,
+      5, 0, 0, 1_414,
     ]);
-    for (let at = 1_600; at < 121_000; at += 200) call(at, 10);
-    expect([gauge.mode, gauge.capacity, gauge.used(121_000) >= 5]).toEqual(["measured", 10, true]);
+    // Counts that agree with seconds of a clock are no doubt.
+    const second = (from: number): void => {
+      for (let count = 1; count <= 4; count++) call(from + 100 + 200 * count, count);
+    };
+    for (let from = 1_000; from < 5_000; from += 1_000) second(from);
+    expect(gauge.mode).toBe("floor");
+    second(5_000);
+    expect([gauge.mode, gauge.capacity, gauge.used(5_950) >= 4]).toEqual(["measured", 10, true]);
     expect(changes.map(({ layer, mode }) => [layer, mode])).toEqual([
       ["key", "floor"],
       ["key", "measured"],
@@ -95,14 +123,14 @@ describe("A key's window on the floor", () => {
     gauge.noteUnexplained(0, 10);
     gauge.noteUnexplained(20, 30);
     const sent: number[] = [];
-    for (let at = 30; at < 20_000; at += 7) {
+    for (let at = 30; at < 5_000; at += 7) {
       if (gauge.blockedUntil(1, at, () => Math.min(9, gauge.paced(at))) !== undefined) continue;
       sent.push(at);
       gauge.end(gauge.begin(1, at), at, at + 5, undefined, true);
     }
     const inSecond = sent.map((from) => sent.filter((at) => at >= from && at < from + 1_000).length);
     expect(Math.max(...inSecond)).toBeLessThanOrEqual(9);
-    expect(sent.length).toBeGreaterThan(160);
+    expect(sent.length).toBeGreaterThan(40);
   });
 
   it("is not entered while the quota is divided among engines", () => {

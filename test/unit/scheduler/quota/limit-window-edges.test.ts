@@ -167,7 +167,7 @@ describe("Before the service's time is known,", () => {
     const { bounds, gauge } = stage({}, 7_000);
     bounds.known = false;
     const ticket = gauge.begin(3, 5_000);
-    expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0 });
+    expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 });
     expect(look(gauge, 5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
     expect(gauge.end(ticket, 5_000, 5_100, 7, true)).toBe(4);
     expect(look(gauge, 9_000)).toEqual({ used: 7, foreign: 4, windowEndsAt: 9_000, open: 0 });

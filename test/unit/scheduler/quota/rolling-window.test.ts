@@ -33,7 +33,7 @@ describe("A rolling limit window", () => {
       [rolling({}, 2_000), 1_002],
     ] as const) {
       const ticket = gauge.begin(3, 100);
-      expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0 });
+      expect(ticket).toEqual({ units: 3, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 });
       expect(look(gauge, 5_000)).toEqual({ used: 3, foreign: 0, windowEndsAt: 5_000, open: 3 });
       expect(gauge.end(ticket, 100, 200, 9, true)).toBe(0);
       gauge.lose(gauge.begin(2, 300), 400);
