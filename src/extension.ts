@@ -57,6 +57,7 @@ export type {
 } from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, plain } from "./decimal.ts";
+export { type Decimal, read as readDecimal, spell as spellDecimal } from "./decimal-value.ts";
 export { loadJournalCode } from "./engine/late-journal.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig, pluginsIn } from "./host/config.ts";
@@ -120,7 +121,7 @@ export {
 } from "./market/tape/tape.ts";
 export { hideAfter, playedAt } from "./market/tape/visible-fixture.ts";
 export { optionalPackage } from "./optional-package.ts";
-export { addToHolding, averagePxOf, createHolding, type Holding, unrealisedOf } from "./orders/average-cost.ts";
+export { averagePxOf, type Holding, noHolding, unrealisedOf, withFill } from "./orders/average-cost.ts";
 export { type ClientOrderIds, createClientOrderIds, generations } from "./orders/client-order-id.ts";
 export type { AccountPosition } from "./orders/state/account-positions.ts";
 export type { ShareRead } from "./orders/state/read-sharing.ts";

@@ -17,7 +17,7 @@ const fileLinesMax = 500;
 
 /**
  * What each room may use, besides itself, lowest first. A room inside another is a room of its own, so that what is pure stays pure.
- * `errors decimal decimal-units random optional-package` are free to all; a star stands for everything but the command line.
+ * `errors decimal decimal-value random optional-package` are free to all; a star stands for everything but the command line.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   clock: [],
@@ -92,7 +92,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   extension: ["*", "cli"],
   cli: ["*"],
 };
-const free = ["errors", "decimal", "decimal-units", "random", "optional-package"];
+const free = ["errors", "decimal", "decimal-value", "random", "optional-package"];
 
 const computed = "a calculation, compared with figures made by other means";
 const reference = "the reference of configuration is made from it";
@@ -106,6 +106,7 @@ const offeredToTests: Readonly<Record<string, string>> = {
   "src/host/restart-policy.ts backoffMs": computed,
   "src/journal/record-chain.ts markOf": "damaged journals are written with the marks of whole ones",
   "src/host/starter.ts starterFrom": "the layout of a package is tried in a folder of its own",
+  "src/orders/risk/exposure.ts ExposureEntry": computed,
   "src/orders/risk/loss-limits.ts profitOf": computed,
   "src/orders/risk/order-throttle.ts takeToken": computed,
   "src/orders/state/order-store.ts mergeRecords": "the algebra of merging is proved for the function itself",

@@ -11,14 +11,16 @@ import { Subject } from "rxjs";
 import { add, compare, type Event, isPositive, type Position, type QuotaState, sub } from "sluice";
 import { layers } from "sluice/dialect";
 import {
-  addToHolding,
   averagePxOf,
-  createHolding,
   type EventOf,
   type Holding,
+  noHolding,
+  readDecimal,
   readInstId,
   type StrategyView,
+  spellDecimal,
   unrealisedOf,
+  withFill,
 } from "sluice/extension";
 import {
   type BookRow,
@@ -34,7 +36,7 @@ import { Timeline, updatesMax } from "./timeline.ts";
 interface Book {
   readonly instId: string;
   readonly currency: string;
-  readonly holding: Holding;
+  holding: Holding;
   fees: string;
   lastPx: string;
 }
@@ -131,12 +133,12 @@ class RecordedRun {
     const book = books.get(instId) ?? {
       instId,
       currency: currency || (readInstId(instId)?.quote ?? ""),
-      holding: createHolding(),
+      holding: noHolding,
       fees: "0",
       lastPx: px,
     };
     books.set(instId, book);
-    addToHolding(book.holding, { side, px, qty });
+    book.holding = withFill(book.holding, { side, px: readDecimal(px), qty: readDecimal(qty) });
     book.fees = add(book.fees, cost);
     book.lastPx = px;
   }
@@ -149,11 +151,11 @@ class RecordedRun {
   }
 
   #positionOf({ instId, currency, holding, fees, lastPx }: Book): Position {
-    const { qty, realised } = holding;
+    const [qty, realised] = [spellDecimal(holding.qty), spellDecimal(holding.realised)];
     const isFlat = compare(qty, "0") === 0;
     const markPx = isFlat ? "0" : (this.#prices.markPx(instId, isPositive(qty) ? "sell" : "buy") ?? lastPx);
-    const unrealised = isFlat ? "0" : unrealisedOf(holding, markPx);
-    const avgPx = isFlat ? "0" : averagePxOf(holding);
+    const unrealised = isFlat ? "0" : spellDecimal(unrealisedOf(holding, readDecimal(markPx)));
+    const avgPx = isFlat ? "0" : spellDecimal(averagePxOf(holding));
     return {
       instId,
       qty,

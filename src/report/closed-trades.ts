@@ -5,7 +5,7 @@
  * closed for good.
  */
 import { compare } from "../decimal.ts";
-import { RunningSum } from "../decimal-units.ts";
+import { RunningSum } from "./running-sum.ts";
 import { netOfTrade, type TradeSums } from "./trade-list.ts";
 
 /** What is closed has no mark. */

@@ -7,7 +7,7 @@
  * Not here: when an exit is missing (orders/exits.ts).
  */
 import type { Side } from "../contract/profile.ts";
-import { isPositive } from "../decimal.ts";
+import { isPositive, read } from "../decimal-value.ts";
 import type { Event } from "../journal/events.ts";
 import { against } from "../orders/exit-size.ts";
 
@@ -59,7 +59,8 @@ export class ExitGaps {
       const gaps = this.#known.get(event.strategy);
       if (gaps === undefined) return;
       for (const [slot, { instId, side }] of gaps.since) {
-        if (instId === event.instId && !isPositive(against(side, event.position))) this.#end(gaps, slot, event.at);
+        if (instId === event.instId && !isPositive(against(side, read(event.position))))
+          this.#end(gaps, slot, event.at);
       }
     } else if (event.type === "order.inexact") this.#gapsOf(event.strategy).inexact++;
     else if (event.type === "order.slowed") this.#gapsOf(event.strategy).slowed++;

@@ -7,13 +7,14 @@
  * Not here: which fills are of which strategy (trade-statistics.ts), rates (backtest/conversion.ts).
  */
 import { add, mul, sub, sum } from "../decimal.ts";
-import { RunningSum } from "../decimal-units.ts";
-import { addToHolding, averagePxOf, createHolding, isFlat, unrealisedOf } from "../orders/average-cost.ts";
+import { isZero, read, spell } from "../decimal-value.ts";
+import { averagePxOf, noHolding, unrealisedOf, withFill } from "../orders/average-cost.ts";
 import { inCurrency, keptAt, type Mark } from "./converted-money.ts";
 import { byLiquidity } from "./liquidity-sums.ts";
 import { MatchedLots } from "./matched-lots.ts";
 import type { PositionReport } from "./report.ts";
 import { type KeptTrades, RoundTrips } from "./round-trips.ts";
+import { RunningSum } from "./running-sum.ts";
 import type { TradeFill } from "./trade-list.ts";
 
 export class InstrumentSums {
@@ -24,7 +25,7 @@ export class InstrumentSums {
   readonly roundTrips: RoundTrips;
   /** Only where they are asked for. */
   readonly lots: MatchedLots | undefined;
-  readonly #held = createHolding();
+  #held = noHolding;
   /** Of its fills. */
   readonly liquidity = byLiquidity();
   /** Of fills that are not its own, and what was learned after a fill. */
@@ -39,7 +40,7 @@ export class InstrumentSums {
   }
 
   get qty(): string {
-    return this.#held.qty;
+    return spell(this.#held.qty);
   }
 
   get fees(): string {
@@ -52,11 +53,11 @@ export class InstrumentSums {
   }
 
   get isFlat(): boolean {
-    return isFlat(this.#held);
+    return isZero(this.#held.qty);
   }
 
   get realised(): string {
-    return this.#realised ?? this.#held.realised;
+    return this.#realised ?? spell(this.#held.realised);
   }
 
   /**
@@ -64,15 +65,15 @@ export class InstrumentSums {
    * own. 1 where it opened a position that was flat, -1 where it closed one, else 0.
    */
   take(fill: TradeFill, at: number, rate: string, worth?: string, fees = this.#otherFees): -1 | 0 | 1 {
-    const wasFlat = !this.#held.units.qty;
+    const wasFlat = this.isFlat;
     const kept = rate === "1" ? { px: fill.px, rate } : keptAt(this.instId, { px: fill.px, rate });
     const own = rate === "1" ? fill : { ...fill, px: kept.px, cost: inCurrency(fill.cost, rate) };
     fees.add(own.cost);
-    if (kept.rate === "1" && this.#realised === undefined) addToHolding(this.#held, own);
+    if (kept.rate === "1" && this.#realised === undefined) this.#hold(own);
     else this.#addConverted(own, kept.rate);
     this.roundTrips.take(own, at, kept.rate, own === fill ? worth : undefined);
     this.lots?.take(own, at, kept.rate);
-    if (!this.#held.units.qty === wasFlat) return 0;
+    if (this.isFlat === wasFlat) return 0;
     return wasFlat ? 1 : -1;
   }
 
@@ -91,7 +92,7 @@ export class InstrumentSums {
 
   unrealised(mark: Mark): string {
     const { px, rate } = keptAt(this.instId, mark);
-    return inCurrency(unrealisedOf(this.#held, px), rate);
+    return inCurrency(spell(unrealisedOf(this.#held, read(px))), rate);
   }
 
   net(mark: Mark): string {
@@ -110,16 +111,20 @@ export class InstrumentSums {
       strategy,
       instId: this.instId,
       qty: this.qty,
-      averagePx: averagePxOf(this.#held),
+      averagePx: spell(averagePxOf(this.#held)),
       markPx: px,
       unrealised: this.unrealised(mark),
     };
   }
 
   #addConverted(fill: TradeFill, rate: string): void {
-    const before = this.#held.realised;
+    const before = spell(this.#held.realised);
     const known = this.realised;
-    addToHolding(this.#held, fill);
-    this.#realised = add(known, inCurrency(sub(this.#held.realised, before), rate));
+    this.#hold(fill);
+    this.#realised = add(known, inCurrency(sub(spell(this.#held.realised), before), rate));
+  }
+
+  #hold({ side, px, qty }: TradeFill): void {
+    this.#held = withFill(this.#held, { side, px: read(px), qty: read(qty) });
   }
 }

@@ -4,8 +4,8 @@
  * Invariants: exact; text is made when it is asked for.
  */
 import { sum } from "../decimal.ts";
-import { RunningSum } from "../decimal-units.ts";
 import type { Liquidity } from "./report.ts";
+import { RunningSum } from "./running-sum.ts";
 
 export class LiquiditySums {
   fills = 0;

@@ -5,11 +5,11 @@
  * Not here: one instrument (instrument-sums.ts), which events and fills are this strategy's (trade-statistics.ts).
  */
 import { isZero, sum } from "../decimal.ts";
-import type { RunningSum } from "../decimal-units.ts";
 import { keptAt, type Mark } from "./converted-money.ts";
 import { InstrumentSums } from "./instrument-sums.ts";
 import type { PositionReport, StrategyReport } from "./report.ts";
 import type { KeptTrades } from "./round-trips.ts";
+import type { RunningSum } from "./running-sum.ts";
 import type { TradeFill } from "./trade-list.ts";
 import { Presence, tradesOf } from "./trades.ts";
 

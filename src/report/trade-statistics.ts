@@ -7,7 +7,6 @@
  * position is shared out among those who hold it (attribution.ts).
  */
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
-import type { RunningSum } from "../decimal-units.ts";
 import type { ActionClass, Event } from "../journal/events.ts";
 import { finalPhases } from "../orders/order-update.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
@@ -21,6 +20,7 @@ import { byLiquidity, LiquiditySums } from "./liquidity-sums.ts";
 import { RejectionReasons } from "./rejection-reasons.ts";
 import type { InstrumentReport, Liquidity, PositionReport, StrategyReport } from "./report.ts";
 import type { KeptTrades } from "./round-trips.ts";
+import type { RunningSum } from "./running-sum.ts";
 import { type MarkOf, StrategySums } from "./strategy-sums.ts";
 import type { Extremes, TradeFill, TradeLists } from "./trade-list.ts";
 import { Presence, type TradeReport, tradesOf } from "./trades.ts";

@@ -5,7 +5,7 @@
  * significant fraction digits is refused, never cut.
  * Not here: ticks and lots, the plain integers the books match in (instrument.ts).
  */
-import { formatCount, isDecimal } from "../decimal.ts";
+import { formatCount, isDecimal } from "../decimal-value.ts";
 
 export type Amount = bigint;
 

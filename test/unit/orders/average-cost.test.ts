@@ -2,24 +2,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abs, add, compare, div, isPositive, isZero, mul, neg, sub } from "../../../src/decimal.ts";
-import {
-  addToHolding,
-  averagePxOf,
-  createHolding,
-  type Holding,
-  unrealisedOf,
-} from "../../../src/orders/average-cost.ts";
+import { read, spell } from "../../../src/decimal-value.ts";
+import { averagePxOf, type Holding, noHolding, unrealisedOf, withFill } from "../../../src/orders/average-cost.ts";
+import { spelled, type Texts } from "../../support/decimal-texts.ts";
 
 type Trade = readonly [side: "buy" | "sell", px: string, qty: string];
 
-const holdingAfter = (...trades: readonly Trade[]): Holding => {
-  const held = createHolding();
-  for (const [side, px, qty] of trades) addToHolding(held, { side, px, qty });
-  return held;
-};
+const holdingAfter = (...trades: readonly Trade[]): Holding =>
+  trades.reduce((held, [side, px, qty]) => withFill(held, { side, px: read(px), qty: read(qty) }), noHolding);
 
 describe("A holding", () => {
-  it.each<[string, readonly Trade[], Partial<Holding>]>([
+  it.each<[string, readonly Trade[], Partial<Texts<Holding>>]>([
     ["opens long", [["buy", "100", "2"]], { qty: "2", entry: "200", realised: "0" }],
     ["opens short", [["sell", "100", "2"]], { qty: "-2", entry: "-200", realised: "0" }],
     [
@@ -55,13 +48,13 @@ describe("A holding", () => {
       { qty: "-2", entry: "-240", realised: "20" },
     ],
   ])("%s", (_, trades, expected) => {
-    expect(holdingAfter(...trades)).toMatchObject(expected);
+    expect(spelled(holdingAfter(...trades))).toMatchObject(expected);
   });
 
   it("is told with its average price and what it would bring", () => {
     const held = holdingAfter(["buy", "100", "1"], ["buy", "101", "2"]);
-    expect(averagePxOf(held)).toBe("100.666666666666");
-    expect(unrealisedOf(held, "110")).toBe("28");
+    expect(spell(averagePxOf(held))).toBe("100.666666666666");
+    expect(spell(unrealisedOf(held, read("110")))).toBe("28");
   });
 
   it("adds up: realised and unrealised are what was received less what was paid, whatever was traded", () => {
@@ -79,8 +72,9 @@ describe("A holding", () => {
           cash = add(cash, side === "buy" ? neg(mul(px, size)) : mul(px, size));
           qty = add(qty, side === "buy" ? size : neg(size));
         }
-        expect(compare(held.qty, qty)).toBe(0);
-        expect(sub(add(held.realised, unrealisedOf(held, mark)), add(cash, mul(qty, mark)))).toBe("0");
+        expect(compare(spell(held.qty), qty)).toBe(0);
+        const profit = add(spell(held.realised), spell(unrealisedOf(held, read(mark))));
+        expect(sub(profit, add(cash, mul(qty, mark)))).toBe("0");
       }),
       { numRuns: 100 },
     );
@@ -95,9 +89,7 @@ describe("A holding", () => {
     const trade = fc.tuple(side, fine(99_999), fine(9_999));
     fc.assert(
       fc.property(fc.array(trade, { minLength: 1, maxLength: 30 }), (trades) => {
-        const held = holdingAfter(...trades);
-        const { qty, entry, realised } = held;
-        expect({ qty, entry, realised }).toEqual(inDecimals(trades));
+        expect(spelled(holdingAfter(...trades))).toEqual(inDecimals(trades));
       }),
       { numRuns: 300 },
     );
