@@ -4,10 +4,13 @@
  * A decision changes state and returns effects. Each is performed together with all that follows from it before the
  * next one (perform.ts), so that a listener that an effect calls finds a consistent state and may raise further events.
  */
+import type { Outcome } from "../client/outcome.ts";
+import type { PositionRecord } from "../contract/schemas.ts";
 import type { EventBody } from "../journal/events.ts";
+import type { ProtectionRecord } from "../journal/protection-records.ts";
+import type { Execution } from "./executions.ts";
 import type { Order } from "./order-state.ts";
 import type { FillBody } from "./positions.ts";
-import type { Execution } from "./risk/exposure-entry.ts";
 import type { Approval } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
 import type { WantedOrder } from "./wanted-order.ts";
@@ -35,13 +38,20 @@ export type Effect =
   | { readonly kind: "cancel"; readonly order: Order }
   | { readonly kind: "amend"; readonly slot: Slot; readonly order: Order }
   | { readonly kind: "query"; readonly order: Order; readonly how: QueryKind }
-  /** A question to the service about something else than one order. */
-  | { readonly kind: "ask"; readonly ask: () => void }
+  /** Reads the account's positions, unless that is not `needed` any more when the request may leave. */
+  | {
+      readonly kind: "readPositions";
+      readonly isUrgent: boolean;
+      readonly needed: () => boolean;
+      readonly then: (outcome: Outcome<PositionRecord>) => Effects;
+    }
   | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
   /** Into the journal. */
   | { readonly kind: "record"; readonly event: EventBody }
   /** The order's own record for the next run. */
   | { readonly kind: "keep"; readonly order: Order }
+  /** The protection's record for the next run. */
+  | { readonly kind: "protect"; readonly record: ProtectionRecord }
   | { readonly kind: "refuse"; readonly refusal: Refusal }
   /** The list of instruments may be old: it lacks this one. */
   | { readonly kind: "relist"; readonly instId: string }
@@ -89,8 +99,8 @@ export const evaluate = (slot: Slot): Effect => ({ kind: "evaluate", slot });
 export const next = (decide: () => Effects): Effect => ({ kind: "decide", decide });
 export const record = (event: EventBody): Effect => ({ kind: "record", event });
 
-/** Both lists, without a copy where one is empty. */
-export const both = (first: Effects, then: Effects): Effects => {
-  if (first.length === 0) return then;
-  return then.length === 0 ? first : [...first, ...then];
+/** All lists in one, without a copy where at most one has effects. */
+export const joined = (...lists: readonly Effects[]): Effects => {
+  const given = lists.filter(({ length }) => length > 0);
+  return given.length > 1 ? given.flat() : (given[0] ?? noEffects);
 };

@@ -10,6 +10,7 @@ import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { afterEnd, followChange } from "./changes.ts";
 import type { Effect, Effects, Told } from "./effects.ts";
+import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
@@ -32,7 +33,7 @@ interface PerformerParts extends StepParts {
 export class Performer {
   readonly #state: ManagerState;
   readonly #parts: PerformerParts;
-  #listeners: readonly UpdateListener[] = [];
+  readonly #listeners = new Listeners<Parameters<UpdateListener>>();
   #openTold = -1;
 
   constructor(state: ManagerState, parts: PerformerParts) {
@@ -42,12 +43,7 @@ export class Performer {
 
   /** Calls `listener` with every change; the returned function ends that. */
   listen(listener: UpdateListener): () => void {
-    // Each call counts by itself, whatever function it brings.
-    const own: UpdateListener = (update, order, isFollowed) => listener(update, order, isFollowed);
-    this.#listeners = [...this.#listeners, own];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-    };
+    return this.#listeners.add(listener);
   }
 
   run(effects: Effects): void {
@@ -55,7 +51,7 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    const { clock, journal, onFound, onUnknownInstrument } = this.#state.options;
+    const { clock, journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
     switch (effect.kind) {
       case "publish":
         this.run(followChange(this.#state, effect.order, effect.at));
@@ -84,14 +80,17 @@ export class Performer {
       case "schedule":
         clock.setTimer(effect.at, () => this.run(effect.due()));
         return;
-      case "ask":
-        effect.ask();
+      case "readPositions":
+        this.#readPositions(effect);
         return;
       case "record":
         journal.append(effect.event);
         return;
       case "keep":
         onFound?.(effect.order);
+        return;
+      case "protect":
+        onProtection?.(effect.record);
         return;
       case "refuse":
         journal.append({ type: "order.refused", ...effect.refusal });
@@ -116,6 +115,11 @@ export class Performer {
       case "decide":
         this.run(effect.decide());
     }
+  }
+
+  #readPositions({ isUrgent, needed, then }: Extract<Effect, { readonly kind: "readPositions" }>): void {
+    const call = { class: isUrgent ? "close" : "resolve", owner: "engine", needed } as const;
+    this.#state.options.gateway.read("positions", {}, call).subscribe((outcome) => this.run(then(outcome)));
   }
 
   /** The only place that journals and publishes a change of an order. */
@@ -146,16 +150,8 @@ export class Performer {
       fill.at = change.at;
       journal.append(fill);
     }
-    this.#publish(order, executed.filled, isFollowed);
+    if (!this.#listeners.isEmpty) this.#listeners.call(updateOf(order, executed.filled), order, isFollowed);
     if (fill !== undefined) this.#filled(fill);
-  }
-
-  #publish(order: Order, filledQty: string, isFollowed: boolean): void {
-    const listeners = this.#listeners;
-    if (listeners.length === 0) return;
-    const update = updateOf(order, filledQty);
-    for (let index = 0; index < listeners.length; index++)
-      (listeners[index] as UpdateListener)(update, order, isFollowed);
   }
 
   /** A fill was journalled and published. */

@@ -6,8 +6,8 @@
  * is covered; what was refused or forgotten is not asked for again by itself.
  * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
  */
-import { compare, equal, isPositive, sub } from "../../decimal.ts";
-import { isClosed, isCutByUs, type Order } from "../order-state.ts";
+import { compare, type Decimal, equal, isPositive, positive, spell, sub, zero } from "../../decimal-value.ts";
+import { endingOf, isClosed, isCutByUs, type Order } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import type { WantedOrder } from "../wanted-order.ts";
@@ -18,8 +18,8 @@ export class ClosingOrder {
   readonly #protection: Protection;
   readonly #slots: Slots;
   #wanted: WantedOrder | undefined;
-  /** What is left of the wanted quantity. */
-  #left = "0";
+  /** Remaining wanted quantity. */
+  #left: Decimal = zero;
   #round = 0;
   /** It does not wait for the order that its first slot holds. */
   #isLate = false;
@@ -52,17 +52,17 @@ export class ClosingOrder {
   }
 
   /** An order of the slot executed so much more. */
-  executed(qty: string): void {
-    const left = sub(this.#left, qty);
-    this.#left = isPositive(left) ? left : "0";
+  executed(qty: Decimal): void {
+    this.#left = positive(sub(this.#left, qty));
   }
 
   /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
   ended(order: Order, slotName: string): void {
     if (slotName !== this.#slotName) return;
     const { slot } = this;
-    const { phase } = order;
-    const isAsked = order.wanted === undefined || ((phase === "canceled" || phase === "absent") && isCutByUs(order));
+    const ending = endingOf(order);
+    const isGone = ending !== "filled" && ending !== "rejected";
+    const isAsked = order.wanted === undefined || (isGone && isCutByUs(order));
     if (slot?.wanted !== undefined && isAsked) this.#ask(slot, slot.wanted.ordType, slot.wanted.px);
   }
 
@@ -84,7 +84,7 @@ export class ClosingOrder {
     // An order at the market is on its way: what has come meanwhile is closed by the next one.
     if (isSame && kind === "market" && slot.order !== undefined && !isClosed(slot.order)) return undefined;
     // A rest that is being followed up covers it.
-    if (isSame && slot.rest !== undefined && compare(this.#left, qty) >= 0) return undefined;
+    if (isSame && slot.followUp !== undefined && compare(this.#left, qty) >= 0) return undefined;
     this.#ask(slot, kind, px);
     return slot;
   }
@@ -96,7 +96,7 @@ export class ClosingOrder {
   #withdraw(): Slot | undefined {
     const { slot } = this;
     this.#wanted = undefined;
-    this.#left = "0";
+    this.#left = zero;
     if (slot?.wanted === undefined) return undefined;
     slot.wanted = undefined;
     slot.settled = undefined;
@@ -111,7 +111,7 @@ export class ClosingOrder {
       side,
       ...(ordType !== undefined && { ordType }),
       ...(px !== undefined && { px }),
-      qty,
+      qty: spell(qty),
       reduceOnly: true,
       round: ++this.#round,
     };

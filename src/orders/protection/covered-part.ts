@@ -6,7 +6,7 @@
  * Not here: what orders add and take (protection.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { compare, isPositive, isZero, sub } from "../../decimal.ts";
+import { type Decimal, isZero, min, positive, sub, zero } from "../../decimal-value.ts";
 import { against } from "../exit-size.ts";
 import type { Protection } from "./protection.ts";
 
@@ -15,24 +15,24 @@ import type { Protection } from "./protection.ts";
  */
 export const fitCoverage = (
   protections: readonly Protection[],
-  { qty, avgPx }: { readonly qty: string; readonly avgPx: string },
+  { qty, avgPx }: { readonly qty: Decimal; readonly avgPx: Decimal },
 ): void => {
   for (const side of ["sell", "buy"] as const) {
-    const reducible = against(side, qty);
-    let left = isPositive(reducible) ? reducible : "0";
+    const reducible = positive(against(side, qty));
+    let left = reducible;
     for (const one of [...protections].reverse()) {
       if (one.name.scope !== "order" || one.side !== side) continue;
-      if (compare(one.qty, left) > 0) one.qty = left;
+      one.qty = min(one.qty, left);
       left = sub(left, one.qty);
     }
-    if (!isPositive(reducible)) continue;
+    if (isZero(reducible)) continue;
     for (const one of protections) {
       if (one.name.scope !== "position") continue;
       if (isFor(one.name, side)) one.cover(side, left, avgPx);
-      else one.qty = "0";
+      else one.qty = zero;
     }
   }
-  if (isZero(qty)) for (const one of protections) one.qty = "0";
+  if (isZero(qty)) for (const one of protections) one.qty = zero;
 };
 
 const isFor = ({ instId, name }: Protection["name"], side: Side): boolean =>

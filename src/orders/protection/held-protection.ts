@@ -1,261 +1,256 @@
 /**
- * One protection in force: what it tells, records and wants to be closed as its quantity changes and prices come.
+ * One protection in force: its events and records, and the order that closes it, as quantities and prices change.
+ * Decisions as effects.
  *
- * Invariants: armed is told once with each quantity and level; what triggers is told and recorded before anything is
- * sent for it; one that was triggered stays so until nothing is left to close.
- * Not here: which there are (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
+ * Invariants: armed is reported once for each quantity and level; a trigger is reported and recorded before anything is
+ * sent for it; a triggered protection stays so until nothing is left to close.
+ * Not here: all protections (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
  */
-import type { Clock, Timer } from "../../clock/clock.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
-import { compare, isPositive } from "../../decimal.ts";
-import type { EventLog } from "../../journal/event-log.ts";
-import type { ProtectionRecord } from "../../journal/protection-records.ts";
+import { compare, type Decimal, isPositive, read, spell } from "../../decimal-value.ts";
+import { type Effect, type Effects, joined, noEffects, record } from "../effects.ts";
 import { leastQty } from "../exit-size.ts";
 import type { Slot } from "../slot.ts";
-import type { Slots } from "../slots.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
+import type { World } from "../world.ts";
 import { ClosingOrder } from "./closing-order.ts";
 import type { HeldExit } from "./price-triggers.ts";
 import { isEmpty, type Protect, sameProtect } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
 
-export interface HeldProtectionOptions {
-  readonly clock: Clock;
-  readonly journal: EventLog;
-  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** A protection changed: for the next run. */
-  readonly onProtection?: (record: ProtectionRecord) => void;
-}
-
 type Unwatched = "suspended" | "silent" | "stopped";
 
-/** A trailing stop is recorded at most so often. */
+/** Shortest time between two records of a trailing stop. */
 const recordMs = 1_000;
-/** Where the instrument is not listed any more. */
-const noTick = "0.000000000001";
+/** Tick of an instrument that is not listed any more. */
+const noTick: Decimal = { units: 1, places: 12 };
 
 export class HeldProtection {
   readonly protection: Protection;
   readonly closing: ClosingOrder;
-  readonly #options: HeldProtectionOptions;
+  readonly #state: World;
   #isArmed = false;
-  /** What was told last, as a text. */
+  /** Terms that were reported last. */
   #told = "";
-  /** What it covers is too little for an order, and that was told. */
+  /** The quantity is too small for an order, and that was reported. */
   #isDustTold = false;
-  /** Why nothing can be triggered now, where it was told. */
+  /** Why nothing can be triggered now, where it was reported. */
   #unprotected: Unwatched | undefined;
-  /** The wanted entry that is not placed again, since what it had bought was closed. */
+  /** The wanted entry that is not placed again, because its quantity was closed. */
   #withdrawn: WantedOrder | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
-  #recording: Timer | undefined;
+  #isRecordDue = false;
 
-  constructor(options: HeldProtectionOptions, protection: Protection, slots: Slots) {
-    this.#options = options;
+  constructor(state: World, protection: Protection) {
+    this.#state = state;
     this.protection = protection;
-    this.closing = new ClosingOrder(protection, slots);
+    this.closing = new ClosingOrder(protection, state.slots);
   }
 
   /** Nothing is left of it, and nothing can come. */
   get isOver(): boolean {
     const { name, protect, inherited, isOpen } = this.protection;
-    if (this.#isHeld()) return false;
+    if (this.#isHeld) return false;
     if (isEmpty(protect)) return true;
-    // Of what a previous run left the position may not be known yet.
+    // The position of a previous run may not be known yet.
     return !isOpen && (name.scope === "order" || (inherited && this.#told !== ""));
   }
 
-  replace(protect: Protect): void {
+  replace(protect: Protect): Effects {
     const { protection } = this;
     protection.inherited = false;
-    if (sameProtect(protection.protect, protect)) return;
+    if (sameProtect(protection.protect, protect)) return noEffects;
     protection.protect = protect;
-    this.record();
+    return [this.record()];
   }
 
-  /** The order that closes it has executed so much in all. */
-  exited(clOrdId: string, filled: string): void {
+  /** Total execution of an order that closes it. */
+  exited(clOrdId: string, filled: Decimal): void {
     this.closing.executed(this.protection.exited(clOrdId, filled));
   }
 
-  /** Its entry is wanted so. Once triggered it does not count until something else is wanted. */
+  /** Returns true while its entry is wanted unchanged: once triggered, the entry counts again when it changes. */
   withdraws(wanted: WantedOrder): boolean {
     this.#withdrawn ??= wanted;
     return sameWanted(this.#withdrawn, wanted);
   }
 
-  /** Tells what has changed. True while it waits for prices. */
-  settle(): boolean {
+  /** It waits for prices. */
+  get isWatching(): boolean {
+    return this.#isArmed && this.protection.hit === undefined;
+  }
+
+  /** Reports changes since the last call. */
+  settle(): Effects {
     const { protection } = this;
-    const { name } = protection;
-    const isHeld = this.#isHeld();
-    if (isHeld && protection.hit === undefined) this.#arm();
-    if (!isHeld && this.#isArmed) this.#end();
-    else if (!isHeld && !protection.isOpen) this.#tellDust();
+    const isHeld = this.#isHeld;
+    let told = noEffects;
+    if (isHeld && protection.hit === undefined) told = this.#arm();
+    else if (!isHeld && this.#isArmed) told = this.#end();
+    else if (!isHeld && !protection.isOpen) told = this.#tellDust();
     // The next position of the instrument is protected anew.
-    if (!isHeld && name.scope === "position" && !protection.isOpen) protection.hit = undefined;
-    return this.#isArmed && protection.hit === undefined;
+    if (!isHeld && protection.name.scope === "position" && !protection.isOpen) protection.hit = undefined;
+    return told;
   }
 
   /** Prices that trigger it. */
   get levels(): readonly string[] {
-    return this.protection.levels(this.#tick());
+    return this.protection.levels(this.#tick).map(spell);
   }
 
   /** The position that it closes, with its current levels. */
   get exit(): HeldExit {
     const { protection } = this;
-    const tick = this.#tick();
+    const tick = this.#tick;
+    const stop = protection.currentStop(tick);
+    const takeProfit = protection.takeProfitPx(tick);
     return {
       side: protection.side,
-      qty: protection.qty,
-      stopPx: protection.standingStop(tick)?.px,
-      takeProfitPx: protection.takeProfitPx(tick),
+      qty: spell(protection.qty),
+      stopPx: textOf(stop?.px),
+      takeProfitPx: textOf(takeProfit),
       exitOn: (path) => protection.exitOn(path, tick),
     };
   }
 
-  /** A price has come. True where it triggers. */
-  see(range: PriceRange): boolean {
+  /** A price has come. */
+  see(range: PriceRange): { readonly isHit: boolean; readonly effects: Effects } {
     const { protection } = this;
-    if (!this.#isArmed || protection.hit !== undefined) return false;
-    this.tellProtected("silent");
+    if (!this.isWatching) return { isHit: false, effects: noEffects };
+    const told = this.tellProtected("silent");
     const before = protection.trailingPx();
-    const hit = protection.see(range, this.#tick());
-    const isLate = protection.unseen;
+    const hit = protection.see(range, this.#tick);
+    const late = protection.unseen;
     protection.unseen = false;
     if (hit === undefined) {
-      if (protection.trailingPx() !== before) this.#recordSoon();
-      return false;
+      const trailing = protection.trailingPx();
+      const isMoved = trailing !== undefined && (before === undefined || compare(trailing, before) !== 0);
+      return { isHit: false, effects: isMoved ? joined(told, this.#recordSoon()) : told };
     }
     protection.hit = hit;
-    const { strategy, name: of, instId } = protection.name;
-    const { side, qty, trigger } = protection;
-    this.#options.journal.append({
-      type: "protection.triggered",
-      strategy,
-      name: of,
-      instId,
-      side,
-      qty,
-      trigger,
-      ...hit,
-      late: isLate,
-    });
-    this.record();
-    return true;
+    const { side, trigger } = protection;
+    const terms = { instId: protection.name.instId, side, qty: spell(protection.qty), trigger };
+    const event = record({ type: "protection.triggered", ...this.#names, ...terms, ...hit, late });
+    return { isHit: true, effects: [...told, event, this.record()] };
   }
 
-  /** It was triggered, and what it covers is not closed. */
+  /** It was triggered, and its position is not closed. */
   get isClosing(): boolean {
-    return this.protection.hit !== undefined && this.#isHeld();
+    return this.protection.hit !== undefined && this.#isHeld;
   }
 
-  /** The slot that has to be considered, if any. */
+  /** Asks for the closing order that is needed now. Returns its slot where that has to be evaluated. */
   close(yields: boolean): Slot | undefined {
     const { protection, closing } = this;
-    if (!this.#isHeld()) return closing.want("none");
+    if (!this.#isHeld) return closing.want("none");
     if (protection.hit !== undefined) return closing.want("market");
-    const px = protection.restsProfit && !yields ? protection.takeProfitPx(this.#tick()) : undefined;
-    return px === undefined ? closing.want("none") : closing.want("limit", px);
+    const px = protection.restsProfit && !yields ? protection.takeProfitPx(this.#tick) : undefined;
+    return px === undefined ? closing.want("none") : closing.want("limit", spell(px));
   }
 
-  /** Nothing is done any more. */
+  /** No record is written by itself any more. */
   stop(): void {
-    this.#recording?.cancel();
-    this.#recording = undefined;
+    this.#isRecordDue = false;
   }
 
-  record(ended = false): void {
-    this.stop();
-    this.#recordedAt = this.#options.clock.now();
-    this.#options.onProtection?.(this.protection.record(ended));
+  /** Record for the next run. */
+  record(ended = false): Effect {
+    this.#isRecordDue = false;
+    this.#recordedAt = this.#state.now;
+    return { kind: "protect", record: this.protection.record(ended) };
   }
 
   /**
-   * Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is told whatever was told
-   * before.
+   * Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is reported in any case.
    */
-  tellUnprotected(cause: Unwatched, reason: string): void {
-    if (!this.#isArmed || this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped"))
-      return;
+  tellUnprotected(cause: Unwatched, reason: string): Effects {
+    const isKnown = this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped");
+    if (!this.#isArmed || isKnown) return noEffects;
     this.#unprotected = cause;
     const { name, side, qty } = this.protection;
     const { strategy, exitSlot: slot, instId } = name;
-    this.#options.journal.append({ type: "position.unprotected", strategy, slot, instId, side, qty, reason });
+    return [record({ type: "position.unprotected", strategy, slot, instId, side, qty: spell(qty), reason })];
   }
 
-  tellProtected(cause: Unwatched): void {
-    if (this.#unprotected === cause) this.#tellProtected({});
+  tellProtected(cause: Unwatched): Effects {
+    return this.#unprotected === cause ? this.#tellProtected({}) : noEffects;
   }
 
-  #tellProtected(how: { readonly closed?: true }): void {
+  #tellProtected(how: { readonly closed?: true }): Effects {
     this.#unprotected = undefined;
     const { strategy, exitSlot: slot, instId } = this.protection.name;
-    this.#options.journal.append({ type: "position.protected", strategy, slot, instId, ...how });
+    return [record({ type: "position.protected", strategy, slot, instId, ...how })];
   }
 
-  /** It covers something that can be closed. */
-  #isHeld(): boolean {
-    const { qty, protect, hit, name } = this.protection;
+  get #instrument(): InstrumentRecord | undefined {
+    return this.#state.options.instruments().get(this.protection.name.instId);
+  }
+
+  /** It covers a quantity that can be closed. */
+  get #isHeld(): boolean {
+    const { qty, protect, hit } = this.protection;
     if (!isPositive(qty) || (isEmpty(protect) && hit === undefined)) return false;
-    const instrument = this.#options.instruments().get(name.instId);
+    const instrument = this.#instrument;
     return instrument === undefined || compare(qty, leastQty(instrument)) >= 0;
   }
 
-  /** How far a trailing stop came is not lost because no further price came. */
-  #recordSoon(): void {
-    const { clock } = this.#options;
+  get #tick(): Decimal {
+    const instrument = this.#instrument;
+    return instrument === undefined ? noTick : read(instrument.tickSize);
+  }
+
+  get #names(): { readonly strategy: string; readonly name: string } {
+    const { strategy, name } = this.protection.name;
+    return { strategy, name };
+  }
+
+  /** The level of a trailing stop is recorded although no further price comes. */
+  #recordSoon(): Effects {
     const at = this.#recordedAt + recordMs;
-    if (clock.now() >= at) this.record();
-    else this.#recording ??= clock.setTimer(at, () => this.record());
+    if (this.#state.now >= at) return [this.record()];
+    if (this.#isRecordDue) return noEffects;
+    this.#isRecordDue = true;
+    return [{ kind: "schedule", at, due: () => (this.#isRecordDue ? [this.record()] : noEffects) }];
   }
 
-  #tick(): string {
-    return this.#options.instruments().get(this.protection.name.instId)?.tickSize ?? noTick;
-  }
-
-  #arm(): void {
+  #arm(): Effects {
     const { protection } = this;
-    const { strategy, name, instId } = protection.name;
-    const { side, qty, avgPx, trigger } = protection;
-    const tick = this.#tick();
-    const stopPx = protection.stopPx(tick);
-    const takeProfitPx = protection.takeProfitPx(tick);
-    const told = [side, qty, avgPx, trigger, stopPx, takeProfitPx, JSON.stringify(protection.protect.trailing)].join(
-      " ",
-    );
-    if (this.#isArmed && told === this.#told) return;
+    const { side, trigger, protect } = protection;
+    const { instId } = protection.name;
+    const [qty, avgPx] = [spell(protection.qty), spell(protection.avgPx)];
+    const stopPx = textOf(protection.stopPx(this.#tick));
+    const takeProfitPx = textOf(protection.takeProfitPx(this.#tick));
+    const told = [side, qty, avgPx, trigger, stopPx, takeProfitPx, JSON.stringify(protect.trailing)].join(" ");
+    if (this.#isArmed && told === this.#told) return noEffects;
     const type = this.#isArmed ? "protection.changed" : "protection.armed";
-    if (!this.#isArmed) protection.armedAt = this.#options.clock.now();
+    if (!this.#isArmed) protection.armedAt = this.#state.now;
     this.#isArmed = true;
     this.#told = told;
-    this.#options.journal.append({ type, strategy, name, instId, side, qty, avgPx, stopPx, takeProfitPx, trigger });
+    return [record({ type, ...this.#names, instId, side, qty, avgPx, stopPx, takeProfitPx, trigger })];
   }
 
-  /** All that was bought, less a fee in coins, can be less than the smallest order: then nothing ever protects it. */
-  #tellDust(): void {
-    const { qty, protect, hit, inherited, name: of } = this.protection;
-    if (this.#isDustTold || this.#told !== "" || hit !== undefined || inherited) return;
-    if (!isPositive(qty) || isEmpty(protect)) return;
+  /** The whole quantity, less a fee in coins, can be smaller than the smallest order: then nothing ever protects it. */
+  #tellDust(): Effects {
+    const { qty, protect, hit, inherited, name } = this.protection;
+    if (this.#isDustTold || this.#told !== "" || hit !== undefined || inherited) return noEffects;
+    if (!isPositive(qty) || isEmpty(protect)) return noEffects;
     this.#isDustTold = true;
-    const { strategy, name, instId } = of;
-    const reason = `never in force: ${qty} is too little for an order`;
-    this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
+    const reason = `never in force: ${spell(qty)} is too little for an order`;
+    return [record({ type: "protection.ended", ...this.#names, instId: name.instId, reason })];
   }
 
-  #end(): void {
-    const { protection } = this;
-    const { strategy, name, instId } = protection.name;
+  #end(): Effects {
     this.#isArmed = false;
-    const { hit, qty, protect } = protection;
+    const { hit, qty, protect, name } = this.protection;
     const isWithdrawn = isEmpty(protect) && hit === undefined;
-    if (this.#unprotected !== undefined && !isWithdrawn) this.#tellProtected({ closed: true });
+    const told = this.#unprotected !== undefined && !isWithdrawn ? this.#tellProtected({ closed: true }) : noEffects;
     this.#unprotected = undefined;
-    const left = isPositive(qty) && !isEmpty(protect) ? `, but for ${qty}, which is too little for an order` : "";
-    const reason = isWithdrawn
-      ? "withdrawn"
-      : `${hit === undefined ? "the position was closed" : `closed by ${hit.kind}`}${left}`;
-    this.#options.journal.append({ type: "protection.ended", strategy, name, instId, reason });
+    const isDust = isPositive(qty) && !isEmpty(protect);
+    const left = isDust ? `, but for ${spell(qty)}, which is too little for an order` : "";
+    const how = hit === undefined ? "the position was closed" : `closed by ${hit.kind}`;
+    const reason = isWithdrawn ? "withdrawn" : `${how}${left}`;
+    return [...told, record({ type: "protection.ended", ...this.#names, instId: name.instId, reason })];
   }
 }
+
+const textOf = (px: Decimal | undefined): string | undefined => (px === undefined ? undefined : spell(px));

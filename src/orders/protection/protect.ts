@@ -6,7 +6,19 @@
  * Not here: how much is protected and when it is triggered (protection.ts), the orders (protections.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { add, compare, div, isDecimal, isPositive, mul, sub, toStep } from "../../decimal.ts";
+import {
+  add,
+  compare,
+  type Decimal,
+  div,
+  isDecimal,
+  isPositive,
+  mul,
+  read,
+  sub,
+  toStep,
+  zero,
+} from "../../decimal-value.ts";
 import { didYouMean } from "../../errors.ts";
 
 /**
@@ -69,11 +81,11 @@ const fields = ["stopLoss", "takeProfit", "takeProfitAs", "trailing", "trigger"]
 const triggers: readonly Trigger[] = ["best", "last", "mark"];
 const orderTypes = ["market", "limit"] as const;
 
+const hundred = read("100");
+
 const shown = (value: unknown): string => JSON.stringify(value) ?? String(value);
 
-const oneOf = (values: readonly string[]): string => `Write one of ${values.map((value) => `"${value}"`).join(", ")}`;
-
-const isAmount = (value: unknown): value is string => isDecimal(value) && isPositive(value);
+const isAmount = (value: unknown): value is string => isDecimal(value) && isPositive(read(value));
 
 const distanceProblem = (field: string, value: object, more: readonly string[]): string | undefined => {
   const given = Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined);
@@ -88,12 +100,13 @@ const distanceProblem = (field: string, value: object, more: readonly string[]):
       return `${field}.${key} ${shown(amount)}. Write a positive amount as text, such as ${key}: "1"`;
   }
   const { percent } = value as { readonly percent?: string };
-  return percent !== undefined && compare(percent, "100") >= 0
+  return percent !== undefined && compare(read(percent), hundred) >= 0
     ? `${field}.percent "${percent}". Write less than 100`
     : undefined;
 };
 
 const pxProblem = (field: string, value: unknown): string | undefined => {
+  if (value === undefined) return undefined;
   if (typeof value === "object" && value !== null) return distanceProblem(field, value, []);
   return isAmount(value)
     ? undefined
@@ -111,27 +124,26 @@ export const malformedProtect = (protect: unknown): string | undefined => {
   if (strange !== undefined)
     return `the unknown field "protect.${strange}".${didYouMean(strange, fields)} Leave it out`;
   const { stopLoss, takeProfit, takeProfitAs, trailing, trigger } = protect as Record<string, unknown>;
-  if (stopLoss !== undefined) {
-    const problem = pxProblem("protect.stopLoss", stopLoss);
-    if (problem !== undefined) return problem;
-  }
-  if (takeProfit !== undefined) {
-    const problem = pxProblem("protect.takeProfit", takeProfit);
-    if (problem !== undefined) return problem;
-  }
-  if (trailing !== undefined) {
-    if (typeof trailing !== "object" || trailing === null)
-      return `protect.trailing ${shown(trailing)}. Write { by: "500" } or { percent: "1" }`;
-    const problem = distanceProblem("protect.trailing", trailing, ["activePx"]);
-    if (problem !== undefined) return problem;
-  }
-  if (trigger !== undefined && !triggers.includes(trigger as Trigger))
-    return `protect.trigger ${shown(trigger)}. ${oneOf(triggers)}`;
-  if (takeProfitAs !== undefined && !(orderTypes as readonly unknown[]).includes(takeProfitAs)) {
-    return `protect.takeProfitAs ${shown(takeProfitAs)}. ${oneOf(orderTypes)}`;
-  }
-  return undefined;
+  return (
+    pxProblem("protect.stopLoss", stopLoss) ??
+    pxProblem("protect.takeProfit", takeProfit) ??
+    trailingProblem(trailing) ??
+    choiceProblem("protect.trigger", trigger, triggers) ??
+    choiceProblem("protect.takeProfitAs", takeProfitAs, orderTypes)
+  );
 };
+
+const trailingProblem = (trailing: unknown): string | undefined => {
+  if (trailing === undefined) return undefined;
+  return typeof trailing === "object" && trailing !== null
+    ? distanceProblem("protect.trailing", trailing, ["activePx"])
+    : `protect.trailing ${shown(trailing)}. Write { by: "500" } or { percent: "1" }`;
+};
+
+const choiceProblem = (field: string, value: unknown, choices: readonly string[]): string | undefined =>
+  value === undefined || choices.includes(value as string)
+    ? undefined
+    : `${field} ${shown(value)}. Write one of ${choices.map((choice) => `"${choice}"`).join(", ")}`;
 
 /** What is wrong with the protection of a position, likewise. */
 export const malformedProtection = ({
@@ -175,48 +187,43 @@ export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 
-/** `a` is worse than `b` for a position that `exit` closes, or equal. */
-export const isAtOrBeyond = (exit: Side, a: string, b: string): boolean =>
+/** Whether `a` is worse than `b` for a position that `exit` closes, or equal. */
+export const isAtOrBeyond = (exit: Side, a: Decimal, b: Decimal): boolean =>
   exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0;
 
-const hundredth = "0.01";
+const hundredth = read("0.01");
 const places = 12;
 
 /** `from` moved by a distance towards a loss (`-`) or a profit (`+`) of the position that `exit` closes. */
 const moved = (
   exit: Side,
-  from: string,
+  from: Decimal,
   distance: { readonly by?: string; readonly percent?: string },
   way: "+" | "-",
-): string => {
-  const amount = distance.by ?? mul(mul(from, distance.percent as string), hundredth);
-  return (exit === "sell") === (way === "+") ? add(from, amount) : sub(from, amount);
+): Decimal => {
+  const { by, percent = "0" } = distance;
+  const amount = by === undefined ? mul(mul(from, read(percent)), hundredth) : read(by);
+  return ((exit === "sell") === (way === "+") ? add : sub)(from, amount);
 };
 
-const levelOf = (
+/** Price of a level. Levels that count from the average entry price lie on the tick. */
+export const levelOf = (
   exit: Side,
   at: ProtectPx | undefined,
-  avgPx: string,
-  tick: string,
+  avgPx: Decimal,
+  tick: Decimal,
   way: "+" | "-",
-): string | undefined => {
+): Decimal | undefined => {
   if (at === undefined) return undefined;
-  return typeof at === "string" ? at : toStep(moved(exit, avgPx, at, way), tick, "nearest");
+  return typeof at === "string" ? read(at) : toStep(moved(exit, avgPx, at, way), tick, "nearest");
 };
 
-/** `avgPx` is the average entry price; levels that count from it lie on the tick. */
-export const stopPxOf = (exit: Side, { stopLoss }: Protect, avgPx: string, tick: string): string | undefined =>
-  levelOf(exit, stopLoss, avgPx, tick, "-");
-
-export const takeProfitPxOf = (exit: Side, { takeProfit }: Protect, avgPx: string, tick: string): string | undefined =>
-  levelOf(exit, takeProfit, avgPx, tick, "+");
-
-/** Behind the best price since the entry. */
-export const trailingPxOf = (exit: Side, { trailing }: Protect, extreme: string): string | undefined =>
+/** Level of a trailing stop behind the best price since the entry. */
+export const trailingPxOf = (exit: Side, { trailing }: Protect, extreme: Decimal): Decimal | undefined =>
   trailing === undefined ? undefined : moved(exit, extreme, trailing, "-");
 
-/** Average price of a quantity. */
-export const averageOf = (value: string, qty: string): string => (isPositive(qty) ? div(value, qty, places) : "0");
+/** Average price of a quantity; zero where there is none. */
+export const averageOf = (value: Decimal, qty: Decimal): Decimal => (isPositive(qty) ? div(value, qty, places) : zero);
 
 /**
  * Why an order must not be sent with this protection: a stop on the wrong side of its price would close the position at
@@ -227,11 +234,10 @@ export const misplacedProtect = (entry: Side, protect: Protect, px: string | und
   const { stopLoss, takeProfit } = protect;
   const [low, high] = entry === "buy" ? ["below", "above"] : ["above", "below"];
   const exit = exitOf(entry);
-  const isLoss = (level: string): boolean => !isAtOrBeyond(exit, px, level);
-  const isProfit = (level: string): boolean => !isAtOrBeyond(exit, level, px);
-  if (typeof stopLoss === "string" && !isLoss(stopLoss))
+  const isBeyond = (a: string, b: string): boolean => isAtOrBeyond(exit, read(a), read(b));
+  if (typeof stopLoss === "string" && isBeyond(px, stopLoss))
     return `protect.stopLoss ${stopLoss} of a ${entry} at ${px} must lie ${low} it`;
-  if (typeof takeProfit === "string" && !isProfit(takeProfit))
+  if (typeof takeProfit === "string" && isBeyond(takeProfit, px))
     return `protect.takeProfit ${takeProfit} of a ${entry} at ${px} must lie ${high} it`;
   return undefined;
 };

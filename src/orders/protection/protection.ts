@@ -8,17 +8,21 @@
  * Not here: orders and events (protections.ts), levels (protect.ts).
  */
 import { isCancelable, type Profile, type Side } from "../../contract/profile.ts";
-import { add, compare, isPositive, isZero, mul, sub } from "../../decimal.ts";
-import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
 import {
-  averageOf,
-  isAtOrBeyond,
-  type Protect,
-  stopPxOf,
-  type Trigger,
-  takeProfitPxOf,
-  trailingPxOf,
-} from "./protect.ts";
+  add,
+  compare,
+  type Decimal,
+  isPositive,
+  isZero,
+  mul,
+  positive,
+  read,
+  spell,
+  sub,
+  zero,
+} from "../../decimal-value.ts";
+import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
+import { averageOf, isAtOrBeyond, levelOf, type Protect, type Trigger, trailingPxOf } from "./protect.ts";
 
 /**
  * Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no
@@ -31,32 +35,23 @@ export interface PriceRange {
   readonly since: number;
 }
 
+/** A level that was reached, and the price that reached it. */
 interface Hit {
   readonly kind: ProtectionKind;
   readonly triggerPx: string;
-  /** That reached it. */
   readonly px: string;
 }
 
-interface StandingStop {
+interface CurrentStop {
   readonly kind: "stopLoss" | "trailing";
-  readonly px: string;
+  readonly px: Decimal;
 }
 
 /** How much of an entry order was executed in all, and at what price. */
 interface EntryFill {
   readonly clOrdId: string;
-  readonly filled: string;
-  readonly value: string;
-}
-
-/** Prices of a protection as long as its entry, side and words stay the same. */
-interface Levels {
-  readonly protect: Protect;
-  readonly side: Side;
-  readonly tick: string;
-  readonly stopPx: string | undefined;
-  readonly takeProfitPx: string | undefined;
+  readonly filled: Decimal;
+  readonly value: Decimal;
 }
 
 type Name = Pick<ProtectionRecord, "strategy" | "name" | "instId" | "scope" | "exitSlot">;
@@ -67,7 +62,7 @@ export class Protection {
   side: Side;
   protect: Protect;
   /** Covered, in base currency. */
-  qty = "0";
+  qty: Decimal = zero;
   hit: Hit | undefined = undefined;
   /** It was armed at this instant: bars that began before tell of it by their close only. */
   armedAt = Number.POSITIVE_INFINITY;
@@ -75,16 +70,15 @@ export class Protection {
   inherited = false;
   /** No price was seen since a previous run left it. */
   unseen = false;
-  #entryQty = "0";
-  #entryValue = "0";
-  #extreme: string | undefined;
-  /** Looked at with every price: worked out again only when the entry has changed. */
-  #levels: Levels | undefined;
+  #entryQty: Decimal = zero;
+  #entryValue: Decimal = zero;
+  /** Best price since the entry, where a trailing stop follows it. */
+  #extreme: Decimal | undefined;
   /** Orders of a previous run that may have executed and are not found yet: until then nothing held is no end. */
   readonly #awaited = new Set<string>();
   readonly #mayRest: boolean;
   /** Executed quantity and its value of orders that are not over, by client order id. */
-  readonly #counted = new Map<string, readonly [filled: string, value: string]>();
+  readonly #counted = new Map<string, readonly [filled: Decimal, value: Decimal]>();
 
   constructor(name: Name, side: Side, protect: Protect, profile: Profile) {
     this.#mayRest = isCancelable(name.instId, profile);
@@ -102,40 +96,41 @@ export class Protection {
     return this.protect.trigger ?? "best";
   }
 
-  get avgPx(): string {
+  get avgPx(): Decimal {
     return averageOf(this.#entryValue, this.#entryQty);
   }
 
   /** An entry order that has executed so much in all. */
   entered({ clOrdId, filled, value }: EntryFill): void {
-    const [before, valueBefore] = this.#counted.get(clOrdId) ?? ["0", "0"];
+    const [before, valueBefore] = this.#counted.get(clOrdId) ?? [zero, zero];
     const more = sub(filled, before);
     if (!isPositive(more)) return;
     this.#counted.set(clOrdId, [filled, value]);
     // What was closed takes the average price with it.
     this.#beginWhenFlat();
     this.qty = add(this.qty, more);
-    this.#enter(add(this.#entryQty, more), add(this.#entryValue, sub(value, valueBefore)));
+    this.#entryQty = add(this.#entryQty, more);
+    this.#entryValue = add(this.#entryValue, sub(value, valueBefore));
   }
 
   /** An order that closes it has executed so much in all; the increase is returned. */
-  exited(clOrdId: string, filled: string): string {
-    const [before] = this.#counted.get(clOrdId) ?? ["0"];
+  exited(clOrdId: string, filled: Decimal): Decimal {
+    const [before] = this.#counted.get(clOrdId) ?? [zero];
     const more = sub(filled, before);
-    if (!isPositive(more)) return "0";
-    this.#counted.set(clOrdId, [filled, "0"]);
-    const left = sub(this.qty, more);
-    this.qty = isPositive(left) ? left : "0";
+    if (!isPositive(more)) return zero;
+    this.#counted.set(clOrdId, [filled, zero]);
+    this.qty = positive(sub(this.qty, more));
     return more;
   }
 
   /** Covers all of a position at its average price. */
-  cover(side: Side, qty: string, avgPx: string): void {
+  cover(side: Side, qty: Decimal, avgPx: Decimal): void {
     if (side !== this.side) this.#begin();
     else this.#beginWhenFlat();
     this.side = side;
     this.qty = qty;
-    this.#enter(qty, mul(qty, avgPx));
+    this.#entryQty = qty;
+    this.#entryValue = mul(qty, avgPx);
   }
 
   /** The order's record has come, and what it executed is counted. */
@@ -153,45 +148,46 @@ export class Protection {
     return this.#counted.size > 0 || this.#awaited.size > 0;
   }
 
-  stopPx(tick: string): string | undefined {
-    return this.#levelsAt(tick).stopPx;
+  stopPx(tick: Decimal): Decimal | undefined {
+    return levelOf(this.side, this.protect.stopLoss, this.avgPx, tick, "-");
   }
 
-  takeProfitPx(tick: string): string | undefined {
-    return this.#levelsAt(tick).takeProfitPx;
+  takeProfitPx(tick: Decimal): Decimal | undefined {
+    return levelOf(this.side, this.protect.takeProfit, this.avgPx, tick, "+");
   }
 
-  /** Where the trailing stop stands; undefined before it is active. */
-  trailingPx(): string | undefined {
+  /** Level of the trailing stop; undefined before it is active. */
+  trailingPx(): Decimal | undefined {
     return this.#extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, this.#extreme);
   }
 
   /** Prices that trigger it, or from which its trailing stop follows. */
-  levels(tick: string): readonly string[] {
-    const { trailing } = this.protect;
+  levels(tick: Decimal): readonly Decimal[] {
+    const activePx = this.protect.trailing?.activePx;
     const all = [
       this.stopPx(tick),
       this.restsProfit ? undefined : this.takeProfitPx(tick),
-      this.trailingPx() ?? trailing?.activePx,
+      this.trailingPx() ?? (activePx === undefined ? undefined : read(activePx)),
     ];
     return all.filter((px) => px !== undefined);
   }
 
-  /** What these prices trigger, if anything; the trailing stop follows them. */
-  see(range: PriceRange, tick: string): Hit | undefined {
-    const whole = range.since >= this.armedAt;
-    const worst = whole ? (this.side === "sell" ? range.low : range.high) : range.px;
-    const best = whole ? (this.side === "sell" ? range.high : range.low) : range.px;
-    const hit = this.#stopAt(worst, tick) ?? this.#profitAt(best, tick);
+  /** Level that these prices reach, if any; the trailing stop follows them. */
+  see(range: PriceRange, tick: Decimal): Hit | undefined {
+    const { side } = this;
+    const isWhole = range.since >= this.armedAt;
+    const [worst, best] = side === "sell" ? [range.low, range.high] : [range.high, range.low];
+    const hit = this.#stopAt(isWhole ? worst : range.px, tick) ?? this.#profitAt(isWhole ? best : range.px, tick);
     if (hit !== undefined) return hit;
-    this.#follow(best);
+    if (this.protect.trailing !== undefined)
+      this.#extreme = this.#extremeAfter(read(isWhole ? best : range.px), this.#extreme);
     const trailing = this.trailingPx();
-    if (trailing === undefined || !isAtOrBeyond(this.side, range.px, trailing)) return undefined;
-    return { kind: "trailing", triggerPx: trailing, px: range.px };
+    if (trailing === undefined || !isAtOrBeyond(side, read(range.px), trailing)) return undefined;
+    return { kind: "trailing", triggerPx: spell(trailing), px: range.px };
   }
 
   /** The fixed stop, or the trailing one where that is nearer to the price. */
-  standingStop(tick: string, extreme = this.#extreme): StandingStop | undefined {
+  currentStop(tick: Decimal, extreme = this.#extreme): CurrentStop | undefined {
     const stop = this.stopPx(tick);
     const trailing = extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, extreme);
     const isTrailing = trailing !== undefined && (stop === undefined || !isAtOrBeyond(this.side, trailing, stop));
@@ -200,16 +196,17 @@ export class Protection {
   }
 
   /**
-   * Returns the price at which straight lines between the prices of `path` close it. A resting take-profit counts like
-   * a held one.
+   * Price at which straight lines between the prices of `path` close the position. A resting take-profit counts like a
+   * held one.
    */
-  exitOn(path: readonly string[], tick: string): string | undefined {
+  exitOn(path: readonly string[], tick: Decimal): string | undefined {
     const profit = this.takeProfitPx(tick);
     let extreme = this.#extreme;
-    for (const px of path) {
-      const stop = this.standingStop(tick, extreme);
-      if (stop !== undefined && isAtOrBeyond(this.side, px, stop.px)) return stop.px;
-      if (profit !== undefined && isAtOrBeyond(this.side, profit, px)) return profit;
+    for (const text of path) {
+      const px = read(text);
+      const stop = this.currentStop(tick, extreme);
+      if (stop !== undefined && isAtOrBeyond(this.side, px, stop.px)) return spell(stop.px);
+      if (profit !== undefined && isAtOrBeyond(this.side, profit, px)) return spell(profit);
       extreme = this.#extremeAfter(px, extreme);
     }
     return undefined;
@@ -221,12 +218,14 @@ export class Protection {
       ...name,
       side,
       protect,
-      qty: ended ? "0" : qty,
-      entryQty: this.#entryQty,
-      entryValue: this.#entryValue,
-      ...(this.#extreme !== undefined && { extreme: this.#extreme }),
+      qty: ended ? "0" : spell(qty),
+      entryQty: spell(this.#entryQty),
+      entryValue: spell(this.#entryValue),
+      ...(this.#extreme !== undefined && { extreme: spell(this.#extreme) }),
       ...(hit !== undefined && { hit }),
-      counted: Object.fromEntries(this.#counted),
+      counted: Object.fromEntries(
+        [...this.#counted].map(([clOrdId, [filled, value]]) => [clOrdId, [spell(filled), spell(value)] as const]),
+      ),
       ...(ended && { ended }),
     };
   }
@@ -237,40 +236,27 @@ export class Protection {
    * triggered stays so, and a trailing stop where it was.
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
-    this.qty = qty;
-    this.#enter(entryQty, entryValue);
-    this.#extreme = extreme;
+    this.qty = read(qty);
+    this.#entryQty = read(entryQty);
+    this.#entryValue = read(entryValue);
+    this.#extreme = extreme === undefined ? undefined : read(extreme);
     this.hit = hit;
     this.inherited = true;
     this.unseen = true;
     for (const clOrdId of open) {
-      const [filled, value] = counted[clOrdId] ?? [undefined, "0"];
-      if (filled === undefined && this.name.scope === "order") continue;
+      const known = counted[clOrdId];
+      if (known === undefined && this.name.scope === "order") continue;
       this.#awaited.add(clOrdId);
-      if (filled === undefined) continue;
-      if (value === "0") this.qty = add(this.qty, filled);
+      if (known === undefined) continue;
+      const [filled, value] = [read(known[0]), read(known[1])];
+      if (isZero(value)) this.qty = add(this.qty, filled);
       else {
         this.qty = sub(this.qty, filled);
-        this.#enter(sub(this.#entryQty, filled), sub(this.#entryValue, value));
+        this.#entryQty = sub(this.#entryQty, filled);
+        this.#entryValue = sub(this.#entryValue, value);
       }
     }
-    if (!isPositive(this.qty)) this.qty = "0";
-  }
-
-  #enter(qty: string, value: string): void {
-    this.#entryQty = qty;
-    this.#entryValue = value;
-    this.#levels = undefined;
-  }
-
-  #levelsAt(tick: string): Levels {
-    const { side, protect } = this;
-    const known = this.#levels;
-    if (known !== undefined && known.protect === protect && known.side === side && known.tick === tick) return known;
-    const { avgPx } = this;
-    const stopPx = stopPxOf(side, protect, avgPx, tick);
-    this.#levels = { protect, side, tick, stopPx, takeProfitPx: takeProfitPxOf(side, protect, avgPx, tick) };
-    return this.#levels;
+    this.qty = positive(this.qty);
   }
 
   #beginWhenFlat(): void {
@@ -278,33 +264,29 @@ export class Protection {
   }
 
   #begin(): void {
-    this.#enter("0", "0");
+    this.#entryQty = zero;
+    this.#entryValue = zero;
     this.#extreme = undefined;
     if (this.name.scope === "position") this.hit = undefined;
   }
 
-  #stopAt(px: string, tick: string): Hit | undefined {
-    const stop = this.standingStop(tick);
-    if (stop === undefined || !isAtOrBeyond(this.side, px, stop.px)) return undefined;
-    return { kind: stop.kind, triggerPx: stop.px, px };
+  #stopAt(px: string, tick: Decimal): Hit | undefined {
+    const stop = this.currentStop(tick);
+    if (stop === undefined || !isAtOrBeyond(this.side, read(px), stop.px)) return undefined;
+    return { kind: stop.kind, triggerPx: spell(stop.px), px };
   }
 
-  #profitAt(px: string, tick: string): Hit | undefined {
-    if (this.restsProfit) return undefined;
-    const level = this.takeProfitPx(tick);
-    return level !== undefined && isAtOrBeyond(this.side, level, px)
-      ? { kind: "takeProfit", triggerPx: level, px }
-      : undefined;
+  #profitAt(px: string, tick: Decimal): Hit | undefined {
+    const level = this.restsProfit ? undefined : this.takeProfitPx(tick);
+    if (level === undefined || !isAtOrBeyond(this.side, level, read(px))) return undefined;
+    return { kind: "takeProfit", triggerPx: spell(level), px };
   }
 
-  #follow(px: string): void {
-    if (this.protect.trailing !== undefined) this.#extreme = this.#extremeAfter(px, this.#extreme);
-  }
-
-  /** The best price since the entry that a trailing stop follows, once `px` was seen. */
-  #extremeAfter(px: string, extreme: string | undefined): string | undefined {
+  /** Best price since the entry that a trailing stop follows, after `px` was seen. */
+  #extremeAfter(px: Decimal, extreme: Decimal | undefined): Decimal | undefined {
     const activePx = this.protect.trailing?.activePx;
-    if (extreme === undefined && activePx !== undefined && !isAtOrBeyond(this.side, activePx, px)) return undefined;
+    const isActive = extreme !== undefined || activePx === undefined || isAtOrBeyond(this.side, read(activePx), px);
+    if (!isActive) return undefined;
     const isBetter = extreme === undefined || compare(px, extreme) === (this.side === "sell" ? 1 : -1);
     return isBetter ? px : extreme;
   }

@@ -1,93 +1,72 @@
 /**
- * Protections of all positions: which there are, what each covers by the fills of its orders, and what follows when one
- * is triggered.
+ * Protections of all positions: what each covers by the fills of its orders, and the consequences of a trigger.
  *
- * Invariants: what the protections of a position cover together is never more than its strategy holds by its own fills;
- * what is covered is recorded before the order that changed it is recorded as over; what follows from a change is done
- * after it was told.
- * Not here: arithmetic and levels (protection.ts, protect.ts), what one does when it changes (held-protection.ts),
- * prices (price-triggers.ts).
+ * Invariants: together the protections of a position never cover more than its strategy holds by its own fills; the
+ * covered quantity is recorded before the order that changed it is recorded as closed; the consequences of a change
+ * follow its publication; a triggered protection waits for a resting take-profit only so long as two exits at a time
+ * could reduce more than the strategy holds.
+ * Not here: arithmetic and levels (protection.ts, protect.ts), events of one protection (held-protection.ts), prices
+ * (price-triggers.ts).
  */
-import type { Contract } from "../../contract/contract.ts";
+import type { Timer } from "../../clock/clock.ts";
 import type { Side } from "../../contract/profile.ts";
-import { abs, isPositive, sub } from "../../decimal.ts";
+import { abs, isPositive, sub } from "../../decimal-value.ts";
 import type { ProtectionRecord } from "../../journal/protection-records.ts";
-import { type Effects, evaluate, next, noEffects, type Run } from "../effects.ts";
-import type { ExitLimits } from "../exit-limits.ts";
-import type { Exits } from "../exits.ts";
-import { isClosed, type Order } from "../order-state.ts";
-import type { Positions } from "../positions.ts";
-import { broughtBy, executionOf } from "../risk/exposure-entry.ts";
-import { isFull, stoppedWords, type TradingModes } from "../risk/trading-mode.ts";
+import { type Effects, evaluate, joined, next, noEffects, type Run } from "../effects.ts";
+import { broughtBy, type Execution } from "../executions.ts";
+import { exitRefused } from "../exits.ts";
+import { isClosed, isResting, type Order } from "../order-state.ts";
+import { isFull, stoppedWords } from "../risk/trading-mode.ts";
 import type { Slot } from "../slot.ts";
-import type { Slots } from "../slots.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
+import type { World } from "../world.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
-import { HeldProtection, type HeldProtectionOptions } from "./held-protection.ts";
-import { LateClosings } from "./late-closings.ts";
-import { PriceTriggers, type TriggerPrices } from "./price-triggers.ts";
+import { HeldProtection } from "./held-protection.ts";
+import { PriceTriggers } from "./price-triggers.ts";
 import { closes, exitOf, isEmpty, lateSlotOf, nameOf, type Protect, type WantedProtection } from "./protect.ts";
 import { Protection } from "./protection.ts";
 
-interface ProtectionsOptions extends HeldProtectionOptions {
-  readonly contract: Contract;
-  readonly prices: TriggerPrices;
-  /** A price that has not come for so long is told; not watched where left out. */
-  readonly priceSilenceMs?: number | undefined;
-}
-
-/** What protections look at besides their own orders. */
-interface Surroundings {
-  readonly slots: Slots;
-  readonly positions: Positions;
-  readonly modes: TradingModes;
-  readonly exitLimits: Pick<ExitLimits, "isBounded">;
-  readonly exits: Pick<Exits, "refused">;
-}
-
 type Name = Protection["name"];
 
+/** Longest time until a closing order is in force before that is reported. */
+const waitMs = 5_000;
+const seconds = `${waitMs / 1_000} s`;
+
 export class Protections {
-  readonly #options: ProtectionsOptions;
-  readonly #slots: Slots;
-  readonly #positions: Positions;
-  readonly #modes: TradingModes;
+  readonly #state: World;
+  readonly #run: Run;
   readonly #triggers: PriceTriggers<HeldProtection>;
   /** By strategy, oldest first. */
   readonly #held = new Map<string, HeldProtection[]>();
   /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
-  readonly #late: LateClosings;
-  /**
-   * Nothing is protected, and no order of a previous run may be: a change of an order without fills concerns nothing
-   * here.
-   */
-  isIdle = true;
+  /** Timers of protections that are being closed. */
+  readonly #timers = new Map<HeldProtection, Timer>();
   #isRecovering = false;
 
-  constructor(options: ProtectionsOptions, surroundings: Surroundings, run: Run) {
-    this.#options = options;
-    this.#slots = surroundings.slots;
-    this.#positions = surroundings.positions;
-    this.#modes = surroundings.modes;
-    const { prices, clock, priceSilenceMs: ms } = options;
-    const tell = (one: HeldProtection, reason: string): void => one.tellUnprotected("silent", reason);
-    const changed = (one: HeldProtection): Effects => {
-      this.#changed.add(one);
-      return this.act();
-    };
-    this.#late = new LateClosings(clock, surroundings, changed, run);
+  constructor(state: World, run: Run) {
+    const { prices, clock, priceSilenceMs: ms } = state.options;
+    this.#state = state;
+    this.#run = run;
     this.#triggers = new PriceTriggers({
       prices,
       onPrice: (one, range) => {
-        if (one.see(range)) run(changed(one));
+        const { isHit, effects } = one.see(range);
+        run(effects);
+        if (isHit) run(this.#change(one));
       },
       levelsOf: (one) => one.levels,
       exitOf: (one) => one.exit,
-      silence: ms === undefined ? undefined : { clock, ms, tell },
+      silence:
+        ms === undefined ? undefined : { clock, ms, tell: (one, reason) => run(one.tellUnprotected("silent", reason)) },
     });
+  }
+
+  /** No position is protected, and no order of a previous run may be. */
+  get isIdle(): boolean {
+    return this.#held.size === 0 && this.#planned.size === 0;
   }
 
   has(strategy: string): boolean {
@@ -100,14 +79,14 @@ export class Protections {
   declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): Effects {
     const held = this.#held.get(strategy);
     if (held === undefined && positions.length === 0) return noEffects;
-    for (const one of held ?? []) {
+    const replaced = (held ?? []).flatMap((one) => {
       const { scope, name, instId } = one.protection.name;
       const isEntry = (wanted: WantedOrder): boolean =>
         wanted.slot === name && wanted.instId === instId && exitOf(wanted.side) === one.protection.side;
       const now = scope === "order" ? wanted.find(isEntry) : positions.find((position) => nameOf(position) === name);
-      if (now?.protect !== undefined) one.replace(now.protect);
-      else if (scope === "position" && !one.protection.inherited) one.replace({});
-    }
+      if (now?.protect !== undefined) return one.replace(now.protect);
+      return scope === "position" && !one.protection.inherited ? one.replace({}) : noEffects;
+    });
     for (const position of positions) {
       const { instId, side = "long", protect } = position;
       const name = nameOf(position);
@@ -120,47 +99,39 @@ export class Protections {
     }
     for (const instId of new Set((this.#held.get(strategy) ?? []).map((one) => one.protection.name.instId)))
       this.#fit(strategy, instId);
-    return this.act();
-  }
-
-  /** The order's wanted order is protected; of an order found at the service that is the present one of its slot. */
-  isWantedFor({ wanted, strategy, slot }: Order): boolean {
-    return (wanted ?? this.#slots.find(strategy, slot)?.wanted)?.protect !== undefined;
-  }
-
-  /** An order has executed more, or has ended. Call it when the position is booked, before the change is recorded. */
-  take(order: Order, strategy: string): void {
-    this.isIdle = this.#held.size === 0 && this.#planned.size === 0;
-    if (strategy === "" || (this.isIdle && !this.isWantedFor(order))) return;
-    const { clOrdId, spec } = order;
-    // One of a previous run may have come to its end before a slot took it over.
-    const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
-    const { contract, instruments } = this.#options;
-    const executed = executionOf(order, { profile: contract.profile, instruments });
-    const filled = abs(broughtBy(spec.side, executed));
-    const value = executed.feeQty === undefined ? executed.value : sub(executed.value, executed.cost);
-    const closing = this.#held
-      .get(strategy)
-      ?.find(({ protection: { name } }) => name.exitSlot === slot || lateSlotOf(name.exitSlot) === slot);
-    if (closing !== undefined) closing.exited(clOrdId, filled);
-    else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
-    this.#fit(strategy, spec.instId);
-    if (order.record !== undefined || isClosed(order)) {
-      for (const { protection } of this.#of(strategy, spec.instId)) protection.found(clOrdId);
-    }
-    if (!isClosed(order)) return;
-    this.#planned.delete(clOrdId);
-    for (const one of this.#of(strategy, spec.instId)) {
-      one.record();
-      one.protection.forget(clOrdId);
-    }
-    closing?.closing.ended(order, slot);
+    return [...replaced, next(() => this.act())];
   }
 
   /**
-   * What follows from the changes since the last call: protections are armed, changed and withdrawn, and closing orders
-   * are placed.
+   * Counts an execution or the end of an order. Call it when the position is booked; the records that it returns are
+   * written before the change of the order is.
    */
+  take(order: Order, strategy: string, executed: Execution): Effects {
+    const { clOrdId, wanted, spec } = order;
+    // An order found at the service is protected as its slot is now.
+    const latest = wanted ?? this.#state.slots.find(order.strategy, order.slot)?.wanted;
+    if (strategy === "" || (this.isIdle && latest?.protect === undefined)) return noEffects;
+    // An order of a previous run may have ended before a slot took it over.
+    const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
+    const closing = this.#held
+      .get(strategy)
+      ?.find(({ protection: { name } }) => name.exitSlot === slot || lateSlotOf(name.exitSlot) === slot);
+    const filled = abs(broughtBy(spec.side, executed));
+    const value = executed.feeQty === undefined ? executed.value : sub(executed.value, executed.cost);
+    if (closing !== undefined) closing.exited(clOrdId, filled);
+    else if (isPositive(filled)) this.#entryOf(order, strategy)?.protection.entered({ clOrdId, filled, value });
+    this.#fit(strategy, spec.instId);
+    const all = this.#of(strategy, spec.instId);
+    if (order.record !== undefined || isClosed(order)) for (const { protection } of all) protection.found(clOrdId);
+    if (!isClosed(order)) return noEffects;
+    this.#planned.delete(clOrdId);
+    const records = all.map((one) => one.record());
+    for (const { protection } of all) protection.forget(clOrdId);
+    closing?.closing.ended(order, slot);
+    return records;
+  }
+
+  /** Consequences of the changes since the last call: protections are armed, changed or withdrawn, and closed. */
   act(): Effects {
     const [one] = this.#changed;
     if (one === undefined || this.#isRecovering) return noEffects;
@@ -214,8 +185,8 @@ export class Protections {
         .map(({ clOrdId }) => clOrdId);
       this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, own);
       // What closes it may be on its way: it is known by its slot.
-      this.#slots.reserve(strategy, exitSlot);
-      this.#slots.reserve(strategy, lateSlotOf(exitSlot), "late");
+      this.#state.slots.reserve(strategy, exitSlot);
+      this.#state.slots.reserve(strategy, lateSlotOf(exitSlot), "late");
       this.#fit(strategy, instId);
     }
   }
@@ -231,7 +202,6 @@ export class Protections {
   /** An order of a previous run that may still execute. */
   expect(clOrdId: string, planned: PlannedProtection): void {
     this.#planned.set(clOrdId, planned);
-    this.isIdle = false;
   }
 
   /** What may be placed has changed. */
@@ -241,13 +211,17 @@ export class Protections {
   }
 
   /** Nothing of these strategies is triggered for now, or from here on: reports each protection. */
-  suspend(cause: "suspended" | "stopped", reason: string, isMeant: (strategy: string) => boolean = () => true): void {
-    for (const one of this.#heldBy(isMeant)) one.tellUnprotected(cause, reason);
+  suspend(
+    cause: "suspended" | "stopped",
+    reason: string,
+    isMeant: (strategy: string) => boolean = () => true,
+  ): Effects {
+    return this.#heldBy(isMeant).flatMap((one) => one.tellUnprotected(cause, reason));
   }
 
   /** A suspension of these strategies is over. */
-  resume(isMeant: (strategy: string) => boolean): void {
-    for (const one of this.#heldBy(isMeant)) one.tellProtected("suspended");
+  resume(isMeant: (strategy: string) => boolean): Effects {
+    return this.#heldBy(isMeant).flatMap((one) => one.tellProtected("suspended"));
   }
 
   /** No price is watched any more. */
@@ -256,7 +230,13 @@ export class Protections {
       this.#triggers.release(one);
       one.stop();
     }
-    this.#late.close();
+    for (const timer of this.#timers.values()) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #change(one: HeldProtection): Effects {
+    this.#changed.add(one);
+    return this.act();
   }
 
   #heldBy(isMeant: (strategy: string) => boolean): readonly HeldProtection[] {
@@ -269,15 +249,11 @@ export class Protections {
   }
 
   #add(name: Name, side: Side, protect: Protect): HeldProtection {
-    const one = new HeldProtection(
-      this.#options,
-      new Protection(name, side, protect, this.#options.contract.profile),
-      this.#slots,
-    );
+    const { profile } = this.#state.options.contract;
+    const one = new HeldProtection(this.#state, new Protection(name, side, protect, profile));
     const held = this.#held.get(name.strategy);
     if (held === undefined) this.#held.set(name.strategy, [one]);
     else held.push(one);
-    this.isIdle = false;
     this.#changed.add(one);
     this.#claim(one);
     return one;
@@ -285,8 +261,8 @@ export class Protections {
 
   /** Takes over executed orders of previous runs that closed what is protected. */
   #claim({ protection: { name } }: HeldProtection): void {
-    this.#slots.claim(name.strategy, name.exitSlot);
-    this.#slots.claim(name.strategy, lateSlotOf(name.exitSlot));
+    this.#state.slots.claim(name.strategy, name.exitSlot);
+    this.#state.slots.claim(name.strategy, lateSlotOf(name.exitSlot));
   }
 
   /** A slot that no other protection uses: one slot may have opened positions of several instruments or sides. */
@@ -308,7 +284,7 @@ export class Protections {
       ({ protection: one }) => one.name.scope === "order" && one.name.name === name && one.side === side,
     );
     if (known !== undefined) return known;
-    const latest = this.#slots.find(strategy, name)?.wanted;
+    const latest = this.#state.slots.find(strategy, name)?.wanted;
     const isSame = latest?.side === spec.side && latest.instId === spec.instId;
     const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wanted?.protect;
     if (protect === undefined || isEmpty(protect)) return undefined;
@@ -322,36 +298,66 @@ export class Protections {
     if (held.length === 0) return;
     fitCoverage(
       held.map(({ protection }) => protection),
-      this.#positions.netOf(strategy, instId),
+      this.#state.positions.netOf(strategy, instId),
     );
     for (const one of held) this.#changed.add(one);
   }
 
   #settle(one: HeldProtection): Effects {
-    const isArmed = one.settle();
-    if (isArmed) this.#triggers.hold(one);
-    else this.#triggers.release(one);
-    const { hit, name } = one.protection;
-    // Armed during a full stop, as after a restart or by an entry that was in flight.
-    if (isArmed && this.#isStopped(name.strategy)) one.tellUnprotected("suspended", stoppedWords);
-    const withdrawn =
-      hit === undefined ? [] : this.#slots.ofStrategy(name.strategy).filter((slot) => this.withdraws(slot));
-    return [...withdrawn.map(evaluate), next(() => this.#follow(one))];
+    const told = one.settle();
+    return [...told, next(() => this.#watchPrices(one)), next(() => this.#close(one)), next(() => this.#finish(one))];
   }
 
-  #follow(one: HeldProtection): Effects {
-    const closing = this.#close(one);
-    return [...closing, next(() => this.#finish(one))];
+  #watchPrices(one: HeldProtection): Effects {
+    if (one.isWatching) this.#triggers.hold(one);
+    else this.#triggers.release(one);
+    const { strategy } = one.protection.name;
+    // It was armed during a full stop, as after a restart or by an entry that was in flight.
+    const isSuspended = one.isWatching && this.#isStopped(strategy);
+    const slots = one.protection.hit === undefined ? [] : this.#state.slots.ofStrategy(strategy);
+    return [
+      ...(isSuspended ? one.tellUnprotected("suspended", stoppedWords) : noEffects),
+      ...slots.filter((slot) => this.withdraws(slot)).map(evaluate),
+    ];
   }
 
   #finish(one: HeldProtection): Effects {
-    if (one.isClosing) this.#late.watch(one);
+    if (one.isClosing) this.#watch(one);
     return one.isOver ? this.#remove(one) : noEffects;
+  }
+
+  /** Looks at a protection that is being closed until its closing order is in force. */
+  #watch(one: HeldProtection): void {
+    if (this.#timers.has(one)) return;
+    const look = (): void => {
+      this.#timers.delete(one);
+      if (!one.isClosing) return;
+      this.#run(this.#look(one));
+      if (one.isClosing) this.#watch(one);
+    };
+    const { clock } = this.#state.options;
+    this.#timers.set(one, clock.setTimer(clock.now() + waitMs, look));
+  }
+
+  #look(one: HeldProtection): Effects {
+    const { closing, protection } = one;
+    const { strategy, instId } = protection.name;
+    if (this.#isStopped(strategy)) return noEffects;
+    const isObstructed = closing.obstacle !== undefined;
+    const tell = next(() => {
+      const { slot } = closing;
+      const reason = isObstructed ? `the take-profit that rests has not been canceled for ${seconds}` : lateness(slot);
+      if (slot?.wanted === undefined || reason === undefined) return noEffects;
+      return exitRefused(this.#state, slot, slot.wanted, reason);
+    });
+    if (!isObstructed || !this.#state.exitLimits.isBounded(strategy, instId, protection.side)) return [tell];
+    const left = closing.leaveObstacle();
+    return joined(left === undefined ? noEffects : [evaluate(left)], [next(() => this.#change(one)), tell]);
   }
 
   /** Nothing of the strategy may rest, its exits included. */
   #isStopped(strategy: string): boolean {
-    return isFull(this.#modes.of(strategy));
+    return isFull(this.#state.modes.of(strategy));
   }
 
   #close(one: HeldProtection): Effects {
@@ -361,7 +367,7 @@ export class Protections {
 
   /** The strategy has an exit of its own that is not over. */
   #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
-    return this.#slots.ofStrategy(strategy).some(({ reserved, wanted, order, settled }) => {
+    return this.#state.slots.ofStrategy(strategy).some(({ reserved, wanted, order, settled }) => {
       if (reserved || wanted?.reduceOnly !== true || wanted.instId !== instId || wanted.side !== side) return false;
       return order === undefined ? !sameWanted(wanted, settled) : !isClosed(order);
     });
@@ -373,11 +379,22 @@ export class Protections {
     if (left.length > 0) this.#held.set(strategy, left);
     else this.#held.delete(strategy);
     this.#changed.delete(one);
-    one.record(true);
-    // Exits of the strategy that stood back may go on.
-    return this.#slots
+    const ended = one.record(true);
+    // Exits of the strategy that waited may leave.
+    const exits = this.#state.slots
       .ofStrategy(strategy)
-      .filter((slot) => slot.wanted?.reduceOnly === true && !slot.reserved)
-      .map(evaluate);
+      .filter((slot) => slot.wanted?.reduceOnly === true && !slot.reserved);
+    return [ended, ...exits.map(evaluate)];
   }
 }
+
+/** Why the closing order of the slot is not in force; undefined where it is. */
+const lateness = (slot: Slot | undefined): string | undefined => {
+  if (slot === undefined) return undefined;
+  const { order, queued, followUp, spare } = slot;
+  if (queued !== undefined || spare !== undefined) return `the closing order has waited ${seconds} for the quota`;
+  if (order?.state.kind === "unknown") return "it is not known whether the closing order was executed";
+  if (order?.state.kind === "submitted") return `the closing order has not been answered for ${seconds}`;
+  if (order !== undefined && isResting(order)) return undefined;
+  return followUp?.reason ?? `the closing order has not left for ${seconds}`;
+};

@@ -1,0 +1,47 @@
+/**
+ * World: state of the order manager as its policies see it.
+ *
+ * Not here: the state itself (manager-state.ts).
+ */
+import type { Side } from "../contract/profile.ts";
+import type { Decimal } from "../decimal-value.ts";
+import type { Execution } from "./executions.ts";
+import type { ExitLimit } from "./exit-size.ts";
+import type { OrderManagerOptions } from "./order-manager-options.ts";
+import type { Order } from "./order-state.ts";
+import type { Positions } from "./positions.ts";
+import type { EntrySource } from "./risk/exposure.ts";
+import type { RiskManager } from "./risk/risk-manager.ts";
+import type { TradingModes } from "./risk/trading-mode.ts";
+import type { Slots } from "./slots.ts";
+import type { SpotCover } from "./spot-cover.ts";
+import type { Waits } from "./waits.ts";
+import type { WatchdogStanding } from "./watchdog-cancels.ts";
+
+export interface World {
+  /** Instant of the decision. */
+  readonly now: number;
+  readonly options: OrderManagerOptions;
+  readonly source: EntrySource;
+  readonly modes: Pick<TradingModes, "of">;
+  readonly waits: Waits;
+  readonly slots: Slots;
+  readonly risk: Pick<RiskManager, "exposure" | "ownerOf">;
+  readonly positions: Positions;
+  readonly cover: Pick<SpotCover, "of">;
+  readonly exitLimits: {
+    held(strategy: string, instId: string, side: Side): Decimal;
+    of(strategy: string, instId: string, side: Side): ExitLimit;
+    net(instId: string, side: Side): Decimal;
+    isBounded(strategy: string, instId: string, side: Side): boolean;
+    isShared(strategy: string, instId: string): boolean;
+    isLeaving(instId: string, side: Side, strategy?: string): boolean;
+    mayGrow(strategy: string, instId: string, side: Side): boolean;
+  };
+  /** State of the cancels by the engine's watchdog. */
+  readonly watchdog: () => WatchdogStanding;
+  /** Why exits of an instrument may leave only with the service's flag; undefined where they may leave without. */
+  flagOnly(instId: string): string | undefined;
+  /** Execution of an order so far. */
+  executed(order: Order): Execution;
+}
