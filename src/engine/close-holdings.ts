@@ -54,7 +54,7 @@ export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
     }
   };
   const end = (instId: string, state: "closed" | { readonly left: string }): void => {
-    const { qty } = orderManager.positions.netOf(strategy, instId);
+    const { qty } = orderManager.positions.of(strategy, instId);
     const pos = seen.get(instId) ?? qty;
     ended.add(instId);
     orderManager.closing.withdraw(strategy, instId);
@@ -103,7 +103,7 @@ const stateOf = (parts: HoldingsToClose, instId: string): State => {
   const { account, strategy } = parts;
   const { orderManager, resources } = account;
   if (orderManager.modeOf(strategy) !== "halted") return { left: "the strategy was resumed while it was being closed" };
-  const { qty } = orderManager.positions.netOf(strategy, instId);
+  const { qty } = orderManager.positions.of(strategy, instId);
   if (isZero(qty) || isDust(qty, resources.instruments.current.value.get(instId))) {
     if (hasOpen(parts, instId)) return "goes on";
     const resting = orderManager

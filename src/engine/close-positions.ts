@@ -202,7 +202,7 @@ const reportUnlisted = (
   report: Report,
 ): void => {
   const held = strategies.flatMap((name) => {
-    const { qty } = orderManager.positions.netOf(name, instId);
+    const { qty } = orderManager.positions.of(name, instId);
     return isZero(qty) ? [] : [`${name} ${qty}`];
   });
   if (held.length === 0) return;
@@ -231,7 +231,7 @@ const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): v
   if (strategy === undefined) {
     if (instTypeOf(instId) !== "SPOT") return;
     const holders = strategies.filter((name) =>
-      accounts.some(({ orderManager }) => !isZero(orderManager.positions.netOf(name, instId).qty)),
+      accounts.some(({ orderManager }) => !isZero(orderManager.positions.of(name, instId).qty)),
     );
     const remedy =
       holders.length === 0

@@ -12,11 +12,10 @@ import type { Call } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { AmendBody, ElementResult } from "../contract/schemas.ts";
-import { isZero } from "../decimal.ts";
 import { isSluiceError } from "../errors.ts";
-import { both, type Effect, type Effects, evaluate, noEffects, publish, type Run } from "./effects.ts";
+import { type Effect, type Effects, evaluate, joined, noEffects, publish, type Run } from "./effects.ts";
 import type { ManagerState } from "./manager-state.ts";
-import { advance, type ChangeRequest, isResting, type Order } from "./order-state.ts";
+import { advance, type ChangeRequest, hasExecuted, isResting, type Order } from "./order-state.ts";
 import { suits } from "./plan.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
@@ -44,12 +43,7 @@ export class Amendments {
     if (!this.#state.options.contract.profile.capabilities.amend || wanted === undefined) return false;
     if (order.change.kind === "barred" || order.change.kind === "doubtful") return false;
     const { spec, record, wanted: was } = order;
-    if (
-      was === undefined ||
-      record?.state !== "live" ||
-      !isZero(record.accFillSz || "0") ||
-      order.unwanted !== undefined
-    )
+    if (was === undefined || record?.state !== "live" || hasExecuted(order) || order.unwanted !== undefined)
       return false;
     if (spec.reduceOnly || wanted.reduceOnly === true || was.protect !== undefined || wanted.protect !== undefined)
       return false;
@@ -90,7 +84,7 @@ export class Amendments {
     const wanted = state.counted(slot);
     if (slot.order !== order || !isResting(order) || !this.mayChange(order, wanted) || wanted === undefined)
       return undefined;
-    if (suits(wanted, order, state.specifications.compare)) return undefined;
+    if (suits(wanted, order, state.specify)) return undefined;
     const ruling = this.#ruling(slot, wanted);
     if (ruling?.approved !== true) {
       // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
@@ -149,7 +143,7 @@ export class Amendments {
    */
   #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): Effects {
     const told = advance(order, { type: "changeEnded", end }) ? [publish(order)] : noEffects;
-    return both(told, this.#settle(slot, order));
+    return joined(told, this.#settle(slot, order));
   }
 
   #settle(slot: Slot, order: Order): Effects {

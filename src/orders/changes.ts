@@ -6,7 +6,8 @@
  * completed or rejected is settled, and one whose order was canceled by us or never existed is not.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
-import { type Effect, type Effects, evaluate } from "./effects.ts";
+import { type Effect, type Effects, evaluate, joined } from "./effects.ts";
+import { releaseExits } from "./exits.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
@@ -15,17 +16,17 @@ import type { Slot } from "./slot.ts";
 export const followChange = (state: ManagerState, order: Order, at: number): Effects => {
   state.changes++;
   const executed = state.executed(order);
-  const fill = state.book(order, executed);
+  const { fill, records } = state.book(order, executed);
   const isOver = isClosed(order);
   if (isOver) state.slots.close(order);
   const own = state.slotOf(order);
   const notes = state.count(order, executed, own);
-  const isFollowed = own?.rest !== undefined && !isLeftToUs(order);
+  const isFollowed = own?.followUp !== undefined && !isLeftToUs(order);
   const tell: Effect = { kind: "tell", order, executed, fill, notes, isFollowed, at };
-  if (!isOver) return [tell];
-  if (own === undefined) return [tell, { kind: "ended", order }];
+  if (!isOver) return joined(records, [tell]);
+  if (own === undefined) return [...records, tell, { kind: "ended", order }];
   free(state, own, order);
-  return [tell, evaluate(own), { kind: "ended", order }];
+  return [...records, tell, evaluate(own), { kind: "ended", order }];
 };
 
 /**
@@ -34,7 +35,7 @@ export const followChange = (state: ManagerState, order: Order, at: number): Eff
  */
 export const afterEnd: readonly ((state: ManagerState, order: Order) => Effects)[] = [
   (state) => state.refusals.retryCrowded(state.risk.retries),
-  (state, order) => state.exits.release(order),
+  (state, order) => releaseExits(state, order),
   (state) => state.protections.act(),
 ];
 
@@ -48,7 +49,7 @@ const isLeftToUs = (order: Order): boolean => {
 
 /** The slot of a closed order is free, or has a surplus order. */
 const free = (state: ManagerState, slot: Slot, order: Order): void => {
-  if (!isLeftToUs(order) && slot.rest === undefined) slot.settled = order.serves;
+  if (!isLeftToUs(order) && slot.followUp === undefined) slot.settled = order.serves;
   state.slots.vacate(slot);
   // Of a previous run, and no wanted order has taken it for its own.
   if (order.serves === undefined) state.slots.inherit(order, slot.hash);

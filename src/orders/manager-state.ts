@@ -6,35 +6,37 @@
  * (perform.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
-import { equal } from "../decimal.ts";
+import { equal, read } from "../decimal-value.ts";
 import { type ClientOrderIds, createClientOrderIds, IdGeneration } from "./client-order-id.ts";
-import { compareWithLatest } from "./conflation.ts";
-import { type Effects, evaluate, next, noEffects, publish, type Run, record } from "./effects.ts";
-import { ExitLimits, ExitTrims } from "./exit-limits.ts";
-import { Exits } from "./exits.ts";
+import { type Effects, evaluate, joined, next, noEffects, publish, type Run, record } from "./effects.ts";
+import { type Execution, executionOf, noExecution } from "./executions.ts";
+import { ExitLimits } from "./exit-limits.ts";
+import { coinsRead, exitRefused, exitsGrew, followOrder, holdExit, remaining } from "./exits.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
-import { isSettledBy } from "./plan.ts";
+import { compareWithLatest, isSettledBy } from "./plan.ts";
 import { type FillBody, Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
 import { Refusals } from "./refusals.ts";
-import { type EntrySource, type Execution, executionOf, noExecution } from "./risk/exposure-entry.ts";
+import type { EntrySource } from "./risk/exposure.ts";
 import type { OnLoss } from "./risk/loss-limits.ts";
 import { OrderThrottle } from "./risk/order-throttle.ts";
-import { type Ruling, rule } from "./risk/pre-trade-checks.ts";
+import { type Ruling, rule, specifyListed } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { isFull, mayPlace, type Restriction, TradingModes } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
 import { Slots } from "./slots.ts";
-import { Specifications } from "./specifications.ts";
 import { SpotCover } from "./spot-cover.ts";
 import { after, type Hold, Waits } from "./waits.ts";
-import { type OrderSpec, sameWanted, type WantedOrder } from "./wanted-order.ts";
+import { type OrderSpec, type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
+import type { WatchdogStanding } from "./watchdog-cancels.ts";
+import type { World } from "./world.ts";
 
-export class ManagerState {
+export class ManagerState implements World {
   readonly options: OrderManagerOptions;
+  readonly source: EntrySource;
   readonly ids: ClientOrderIds;
   readonly modes = new TradingModes();
   /** Slots that wait before they may place. */
@@ -42,61 +44,54 @@ export class ManagerState {
   readonly slots: Slots;
   readonly risk: RiskManager;
   readonly positions: Positions;
-  readonly exitLimits: ExitLimits;
-  readonly exits: Exits;
-  readonly exitTrims: ExitTrims;
+  readonly exitLimits = new ExitLimits(this);
   readonly cover: SpotCover;
   readonly refusals: Refusals;
   readonly postOnly: PostOnlyOrders;
   readonly throttle: OrderThrottle;
   readonly protections: Protections;
-  readonly specifications: Specifications;
+  /** State of the cancels by the engine's watchdog. */
+  watchdog: () => WatchdogStanding = () => ({ state: "quiet" });
   /** Number of published changes of orders. A ruling is valid while this number is unchanged. */
   changes = 0;
-  readonly #source: EntrySource;
 
-  /** `run` performs what parts decide when the account answers them, or a price comes. */
+  /** `run` performs decisions that an answer about the account, or a price, causes. */
   constructor(options: OrderManagerOptions, onLoss: OnLoss, run: Run) {
-    const { clock, contract } = options;
+    const { clock, contract, balances, instruments, marketPx } = options;
+    const { profile } = contract;
     this.options = options;
+    this.source = { profile, instruments, marketPx };
     this.ids = createClientOrderIds(options.instance);
     this.slots = new Slots(this.ids, new IdGeneration(clock.wallNow()));
     this.risk = new RiskManager(options, onLoss);
-    const source = { profile: contract.profile, instruments: options.instruments, marketPx: options.marketPx };
-    this.#source = source;
-    this.specifications = new Specifications(options);
-    this.positions = new Positions(source);
-    this.cover = new SpotCover({
-      clock,
-      balances: options.balances,
-      fundsCode: contract.profile.answers.fundsCode,
-      onRead: (instId) => run(this.exits.covered(instId)),
-    });
-    this.exitLimits = new ExitLimits(this.slots, this.risk.exposure, source, (order) => this.risk.ownerOf(order), {
-      positions: this.positions,
-      cover: this.cover,
-      flagOnly: (instId) => options.flagOnly?.() ?? this.#unclaimedIn(instId),
-    });
-    this.exits = new Exits(options, this.slots, this.exitLimits, this.waits, run);
-    this.exitTrims = new ExitTrims(clock, this.slots, this.exitLimits);
+    this.positions = new Positions(this.source);
+    const onRead = (instId: string): void => run(coinsRead(this, instId));
+    this.cover = new SpotCover({ clock, balances, fundsCode: profile.answers.fundsCode, onRead });
     this.refusals = new Refusals(options, this.waits);
     this.postOnly = new PostOnlyOrders(options, this.slots, this.waits);
     this.throttle = new OrderThrottle(clock, options.rules.changesPerSecond, this.waits);
-    this.protections = new Protections(options, this, run);
+    this.protections = new Protections(this, run);
   }
+
+  get now(): number {
+    return this.options.clock.now();
+  }
+
+  /** The wanted order in the service's terms, by the instruments and prices of now. */
+  readonly specify = (wanted: WantedOrder): Specified => {
+    const { instruments, contract } = this.options;
+    return specifyListed(wanted, instruments(), contract, this.#marketPxFor(wanted));
+  };
 
   executed(order: Order): Execution {
-    return order.record === undefined ? noExecution : executionOf(order, this.#source);
+    return order.record === undefined ? noExecution : executionOf(order, this.source);
   }
 
-  /** Books what an order has executed since it was last booked. */
-  book(order: Order, executed: Execution): FillBody | undefined {
-    // Most changes are of orders that we placed and that have executed nothing: there is nothing to book.
-    if (!executed.isAny && order.wanted !== undefined && this.protections.isIdle) return undefined;
-    const owner = order.strategy === "" ? this.risk.ownerOf(order) : order.strategy;
+  /** Books the execution of an order since it was last booked; with records that are written before its change. */
+  book(order: Order, executed: Execution): { readonly fill: FillBody | undefined; readonly records: Effects } {
+    const owner = this.risk.ownerOf(order);
     const fill = this.positions.take(order, owner, executed);
-    this.protections.take(order, owner);
-    return fill;
+    return { fill, records: this.protections.take(order, owner, executed) };
   }
 
   /** The slot whose own order it is; undefined for a surplus order and for one whose slot is not known. */
@@ -110,21 +105,19 @@ export class ManagerState {
    */
   count(order: Order, executed: Execution, own: Slot | undefined): Effects {
     this.risk.take(order, executed);
-    const exits = this.exits.take(order, executed, own);
-    const trims = this.exitTrims.take(order);
-    const postOnly = this.postOnly.take(order);
-    return exits.length + trims.length + postOnly.length === 0 ? noEffects : [...exits, ...trims, ...postOnly];
+    return joined(followOrder(this, order, executed, own), this.exitLimits.take(order), this.postOnly.take(order));
   }
 
   /** An order is known better than before, such as its strategy or its instrument. */
   recount(order: Order): Effects {
     const executed = this.executed(order);
-    const fill = this.book(order, executed);
+    const { fill, records } = this.book(order, executed);
     this.risk.take(order, executed);
-    if (fill === undefined) return noEffects;
+    if (fill === undefined) return records;
     return [
-      ...this.exits.grew(fill.strategy, fill.instId),
-      ...this.exitTrims.look(fill.instId),
+      ...records,
+      ...exitsGrew(this, fill.strategy, fill.instId),
+      ...this.exitLimits.trim(fill.instId),
       record(fill),
       { kind: "filled", fill },
     ];
@@ -142,8 +135,8 @@ export class ManagerState {
   compare(order: Order): void {
     const slot = this.slotOf(order);
     if (slot === undefined || !slot.isUncompared) return;
-    const mayStay = order.terms.wantedQty === "" || !this.exitLimits.isExcess(order);
-    compareWithLatest(slot, mayStay ? this.counted(slot) : undefined, this.specifications.compare);
+    const mayStay = order.terms.wantedQty === undefined || !this.exitLimits.isExcess(order);
+    compareWithLatest(slot, mayStay ? this.counted(slot) : undefined, this.specify);
   }
 
   /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
@@ -151,7 +144,7 @@ export class ManagerState {
     const { inherited } = slot;
     slot.inherited = undefined;
     if (inherited === undefined) return;
-    if (isSettledBy(wanted, inherited, this.executed(inherited), this.specifications.compare)) slot.settled = wanted;
+    if (isSettledBy(wanted, inherited, this.executed(inherited), this.specify)) slot.settled = wanted;
   }
 
   /** The wanted order of a slot as far as it counts now. */
@@ -166,7 +159,7 @@ export class ManagerState {
 
   /** Why a slot may not place this yet. It is evaluated again when it may. */
   holdOf(slot: Slot, wanted: WantedOrder): Hold {
-    const hold = this.exits.hold(slot, wanted);
+    const hold = holdExit(this, slot, wanted);
     return hold.isHeld ? hold : after(hold, this.postOnly.hold(slot, wanted));
   }
 
@@ -177,17 +170,14 @@ export class ManagerState {
 
   rule(slot: Slot, wanted: WantedOrder): Ruling {
     const { instruments, contract, rules, refused } = this.options;
-    const rest = this.exits.remaining(slot, wanted);
-    const listed = instruments();
-    const marketPx = this.specifications.marketPxFor(rest);
+    const rest = remaining(slot, wanted);
     const ruling = rule({
       wanted: rest,
-      instruments: listed,
+      instruments: instruments(),
       contract,
       rules,
       refused: refused?.(wanted.reduceOnly === true),
-      marketPx,
-      specified: this.specifications.known(rest, listed.get(rest.instId), marketPx),
+      marketPx: this.#marketPxFor(rest),
       // What closes a position is not refused for want of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
@@ -202,7 +192,7 @@ export class ManagerState {
   refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, { readonly approved: true }>): Effects {
     const spare = sameWanted(wanted, slot.settled) ? noEffects : this.withdrawSpare(slot);
     const { effects, isNews } = this.refusals.refuse(slot, wanted, ruling);
-    const told = isNews ? this.exits.refused(slot, wanted, ruling.reason) : noEffects;
+    const told = isNews ? exitRefused(this, slot, wanted, ruling.reason) : noEffects;
     return [...spare, ...effects, ...told, ...(isNews ? this.refusals.unlisted(wanted.instId) : noEffects)];
   }
 
@@ -227,7 +217,7 @@ export class ManagerState {
   /** The slot's order closes all that its strategy holds, and no other exit can reduce more than that. */
   closesAll({ strategy }: Slot, { instId, side, qty = "0" }: WantedOrder): boolean {
     const { exitLimits } = this;
-    return exitLimits.isBounded(strategy, instId, side) && equal(exitLimits.held(strategy, instId, side), qty);
+    return exitLimits.isBounded(strategy, instId, side) && equal(exitLimits.held(strategy, instId, side), read(qty));
   }
 
   /** The strategy that wanted an order of a previous run. */
@@ -236,12 +226,21 @@ export class ManagerState {
     if (strategy !== "") this.slots.unclaimed.own(clOrdId);
   }
 
-  /**
-   * An unknown strategy's position of the instrument has changed: what an exit without the flag would do is not known.
-   */
-  #unclaimedIn(instId: string): string | undefined {
+  /** Why exits of an instrument may leave only with the service's flag; undefined where they may leave without. */
+  flagOnly(instId: string): string | undefined {
+    const reason = this.options.flagOnly?.();
+    if (reason !== undefined) return reason;
     if (instTypeOf(instId) === "SPOT" || !this.slots.unclaimed.has(instId)) return undefined;
     return "orders of a previous run are in no strategy's position";
+  }
+
+  /** Price that a conversion needs, where it needs one. */
+  #marketPxFor({ px, ordType, instId, side, cross, reduceOnly }: WantedOrder): string | undefined {
+    if (px !== undefined && ordType !== "market" && cross !== "touch") return undefined;
+    const { marketPx, prices } = this.options;
+    // An exit follows the price inside a bar, which no other order knows.
+    const inside = reduceOnly === true && ordType === "market" ? prices.insideBar?.(instId) : undefined;
+    return inside ?? marketPx(instId, side);
   }
 
   #misplaced({ protect = {}, instId }: WantedOrder, { side, px }: OrderSpec): string | undefined {

@@ -8,7 +8,7 @@
  */
 import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
-import { isZero, neg } from "../decimal.ts";
+import { isZero, neg, read, spell } from "../decimal-value.ts";
 import type { ActionClass, EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
@@ -18,6 +18,8 @@ import { Cancellation } from "./cancellation.ts";
 import { ClosingSlots } from "./closing-slots.ts";
 import type { Refusal } from "./effects.ts";
 import { type Effects, evaluate, record } from "./effects.ts";
+import { tradedBy } from "./executions.ts";
+import { hastenExits } from "./exits.ts";
 import { ManagerState } from "./manager-state.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { OrderResolver } from "./order-resolver.ts";
@@ -29,7 +31,6 @@ import type { Positions } from "./positions.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
 import { Reconciliation } from "./reconciliation.ts";
-import { type Traded, tradedBy } from "./risk/exposure-entry.ts";
 import type { OnLoss } from "./risk/loss-limits.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
 import {
@@ -303,7 +304,7 @@ export class OrderManager {
 
   /** The engine ends: it holds stops itself, and tells what is left without. */
   leave(): void {
-    this.#state.protections.suspend("stopped", stopsWords);
+    this.#run(this.#state.protections.suspend("stopped", stopsWords));
   }
 
   /** The engine has ended: no price is watched and nothing is asked for any more. */
@@ -359,9 +360,8 @@ export class OrderManager {
   }
 
   /** What an order did to position and money, by its record. */
-  tradedBy(record: OrderRecord): Traded | undefined {
-    const { contract, instruments } = this.#state.options;
-    return tradedBy(record, { profile: contract.profile, instruments });
+  tradedBy(record: OrderRecord): ReturnType<typeof tradedBy> {
+    return tradedBy(record, this.#state.source);
   }
 
   /**
@@ -369,13 +369,13 @@ export class OrderManager {
    * changed.
    */
   watchedBy(standing: () => WatchdogStanding): void {
-    this.#state.exits.watchdog.watchedBy(standing);
+    this.#state.watchdog = standing;
   }
 
   /** Instruments, or what the watchdog has done, changed: what was refused for them may pass now. */
   reconsider(): void {
-    const { exits, slots, refusals } = this.#state;
-    this.#run(exits.hasten());
+    const { slots, refusals } = this.#state;
+    this.#run(hastenExits(this.#state));
     for (const slot of slots.all()) this.#run(refusals.retry(slot));
   }
 
@@ -410,8 +410,9 @@ export class OrderManager {
     const { slots, protections, modes } = this.#state;
     const isMeant = (name: string): boolean => strategy === undefined || name === strategy;
     const isStopped = (name: string): boolean => isFull(modes.of(name));
-    protections.suspend("suspended", `${stoppedWords}: ${reason}`, (name) => isMeant(name) && isStopped(name));
-    protections.resume((name) => isMeant(name) && !isStopped(name));
+    const words = `${stoppedWords}: ${reason}`;
+    this.#run(protections.suspend("suspended", words, (name) => isMeant(name) && isStopped(name)));
+    this.#run(protections.resume((name) => isMeant(name) && !isStopped(name)));
     for (const order of slots.orders())
       if (isMeant(order.strategy) && isResting(order) && !this.#mayRest(mode, order))
         this.#run(this.#cancellation.ask(order, "emergency", reason));
@@ -442,6 +443,12 @@ const fullIn = (mode: Restriction): { readonly full?: true } => (mode === "stopp
  */
 const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {
   if (booked !== undefined) return booked;
-  const isFlat = isZero(position);
-  return { qty: position, entry: isFlat ? "0" : neg(cash), realised: isFlat ? cash : "0", fees: "0", open: {} };
+  const isFlat = isZero(read(position));
+  return {
+    qty: position,
+    entry: isFlat ? "0" : spell(neg(read(cash))),
+    realised: isFlat ? cash : "0",
+    fees: "0",
+    open: {},
+  };
 };

@@ -34,7 +34,7 @@
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import { activeIn, type OrderRecord } from "../contract/schemas.ts";
-import { equal, isZero } from "../decimal.ts";
+import { type Decimal, equal, isZero, read } from "../decimal-value.ts";
 import type { ActionClass, OrderPhase } from "../journal/events.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 
@@ -78,12 +78,12 @@ export type ChangeRequest =
 /** An order as it was sent, or as it is to become. */
 export interface Terms {
   readonly spec: OrderSpec;
-  /** Base quantity it should execute; empty where that is not known. */
-  readonly qty: string;
+  /** Base quantity it should execute; undefined where that is not known. */
+  readonly qty: Decimal | undefined;
   /** The wanted order it was made of; undefined for an order of a previous run. */
   readonly wanted: WantedOrder | undefined;
-  /** Base quantity that was wanted of an exit that was sized by what its strategy holds; else empty. */
-  readonly wantedQty: string;
+  /** Base quantity that was wanted of an exit that was sized by the position of its strategy; else undefined. */
+  readonly wantedQty: Decimal | undefined;
   /** An exit without the service's reduce-only flag, because other strategies hold the opposite. */
   readonly withoutFlag: boolean;
 }
@@ -149,8 +149,6 @@ export class Order {
    * previous run until it suits a wanted order.
    */
   readonly serves: WantedOrder | undefined;
-  /** Number of times its size or price became known better. */
-  readonly revision: number = 0;
   /** Reason of the last change, in words. */
   readonly reason: string;
   /** Instant at which its last request left, as far as known. */
@@ -171,8 +169,8 @@ export class Order {
     return this.terms.spec;
   }
 
-  /** Base quantity it should execute; empty where that is not known. */
-  get qty(): string {
+  /** Base quantity it should execute; undefined where that is not known. */
+  get qty(): Decimal | undefined {
     return this.terms.qty;
   }
 
@@ -311,13 +309,15 @@ const takeRecord = (order: Order, record: OrderRecord): boolean => {
 };
 
 const shows = ({ px, sz }: OrderRecord, { spec }: Terms): boolean =>
-  equal(px === "" ? "0" : px, spec.px) && equal(sz, spec.sz);
+  px !== "" && isSame(px, spec.px) && isSame(sz, spec.sz);
+
+const isSame = (a: string, b: string): boolean => a === b || equal(read(a), read(b));
 
 /** The record shows the terms that the order was to be changed to. */
 const takeChange = (order: Order, record: OrderRecord): boolean => {
   const { change } = order;
   if ((change.kind !== "sent" && change.kind !== "doubtful") || !shows(record, change.to)) return false;
-  setTerms(order, change.to);
+  (order as Writable).terms = change.to;
   (order as Writable).serves = change.to.wanted;
   (order as Writable).change = change.kind === "sent" ? noChange : barredChange;
   return true;
@@ -328,14 +328,9 @@ const takeInherited = (order: Order, { px, sz }: OrderRecord): boolean => {
   const { serves, terms, change } = order;
   const { spec } = terms;
   if (serves !== undefined || change.kind !== "none" || spec.px === "" || px === "") return false;
-  if (equal(px, spec.px) && equal(sz, spec.sz)) return false;
-  setTerms(order, { ...terms, spec: { ...spec, px, sz } });
+  if (isSame(px, spec.px) && isSame(sz, spec.sz)) return false;
+  (order as Writable).terms = { ...terms, spec: { ...spec, px, sz } };
   return true;
-};
-
-const setTerms = (order: Order, terms: Terms): void => {
-  (order as Writable).terms = terms;
-  (order as Writable).revision++;
 };
 
 const takeAbsence = (order: Order, state: Unclosed): boolean => {
@@ -419,12 +414,9 @@ const moveChange = (order: Order, event: ChangeEvent): boolean => {
     case "changeSent":
       if (change.kind !== "queued") return false;
       writable.change = { kind: "sent", to: event.to };
-      writable.revision++;
       return false;
     case "changeEnded":
       if (change.kind !== "queued" && change.kind !== "sent") return false;
-      // An order that may have been made larger counts as larger until its record shows its size.
-      if (event.end !== "doubtful") writable.revision++;
       writable.change = changeAfter(change, event.end);
       if (event.end === "notSent" || event.end === "barred" || !isResting(order)) return false;
       writable.reason = "not changed, to be replaced";
@@ -461,13 +453,13 @@ export const endingOf = ({ state }: Order): Ending["kind"] | undefined =>
 
 /** Returns true where the service's record shows an execution. */
 export const hasExecuted = ({ record }: Order): boolean =>
-  record !== undefined && record.accFillSz !== "" && !isZero(record.accFillSz);
+  record !== undefined && record.accFillSz !== "" && !isZero(read(record.accFillSz));
 
 const inheritedTerms = (spec: OrderSpec): Terms => ({
   spec,
-  qty: "",
+  qty: undefined,
   wanted: undefined,
-  wantedQty: "",
+  wantedQty: undefined,
   withoutFlag: false,
 });
 

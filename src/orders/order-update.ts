@@ -4,6 +4,7 @@
  * Not here: its state and what moves it (order-state.ts).
  */
 import type { OrderRecord } from "../contract/schemas.ts";
+import { type Decimal, isZero, spell } from "../decimal-value.ts";
 import type { OrderPhase } from "../journal/events.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { OrderSpec } from "./wanted-order.ts";
@@ -48,9 +49,10 @@ export interface OrderUpdate {
   readonly reason: string;
 }
 
-export const updateOf = (order: Order, filledQty: string): OrderUpdate => {
+export const updateOf = (order: Order, filled: Decimal): OrderUpdate => {
   const { strategy, slot, clOrdId, ordId, phase, qty, spec, record, reason } = order;
-  const avgPx = filledQty === "0" ? "" : (record?.avgPx ?? "");
+  const filledQty = spell(filled);
+  const avgPx = isZero(filled) ? "" : (record?.avgPx ?? "");
   return Object.freeze({
     strategy,
     slot,
@@ -58,7 +60,7 @@ export const updateOf = (order: Order, filledQty: string): OrderUpdate => {
     ordId,
     phase,
     isFinal: isClosed(order),
-    qty,
+    qty: qty === undefined ? "" : spell(qty),
     filledQty,
     avgPx,
     // The engine goes on with the same object.

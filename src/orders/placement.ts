@@ -164,7 +164,7 @@ export class Placements {
   submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
     const way = this.#wayOf(wanted.instId);
     this.#ways.set(wanted.instId, way);
-    const isClose = slot.isLate && (slot.rest?.vain ?? 0) % 2 === 1 && this.#state.closesAll(slot, wanted);
+    const isClose = slot.isLate && (slot.followUp?.failures ?? 0) % 2 === 1 && this.#state.closesAll(slot, wanted);
     const make = isClose ? PositionClose : Placement;
     const placement = new make(this, slot, wanted, way, approval, this.#state.changes);
     try {
@@ -187,7 +187,7 @@ export class Placements {
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wanted);
     if (verdict === undefined) return undefined;
     const { spec, baseQty: qty, exit } = verdict;
-    const terms = { spec, qty, wanted, wantedQty: exit?.wantedQty ?? "", withoutFlag: exit?.withoutFlag ?? false };
+    const terms = { spec, qty, wanted, wantedQty: exit?.wantedQty, withoutFlag: exit?.withoutFlag ?? false };
     const order = this.#state.slots.open(slot, terms, now);
     this.#run([publish(order, now)]);
     return order;

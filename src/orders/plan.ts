@@ -1,145 +1,121 @@
 /**
- * Next step of a slot: wanted order against actual order. Pure.
+ * Next step of a slot: wanted order against actual order, and conflation of wanted orders. Pure.
  *
- * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed
- * rather than canceled and placed anew, and none is changed twice at a time; a slot never holds two orders: the next is
- * placed when the last is known to be over; an order of unknown outcome blocks its slot; what is still queued is
- * withdrawn, not sent and canceled.
+ * Most wanted orders of a strategy that quotes are replaced before there is quota again. While a slot has a queued or
+ * in-flight action, a new wanted order only replaces the previous one, and is compared with the order when the slot
+ * opens.
+ *
+ * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed, and
+ * none is changed twice at a time; a slot never holds two orders: the next one is placed when the last one is known to
+ * be closed; an order of unknown outcome blocks its slot; a queued placement that is not wanted is withdrawn, not sent
+ * and canceled; an order is compared with the latest wanted order before its cancel leaves and before it changes.
+ * Not here: the steps themselves (slot-step.ts).
  */
-import { abs, compare, equal, isPositive, mul, sub } from "../decimal.ts";
+import { abs, compare, type Decimal, equal, isPositive, mul, read, sub } from "../decimal-value.ts";
 import type { ActionClass } from "../journal/events.ts";
-import { endingOf, isChanging, isClosed, isResting, type Order, replacedReason } from "./order-state.ts";
+import type { Executed } from "./executions.ts";
+import { advance, endingOf, isChanging, isClosed, isResting, type Order, replacedReason } from "./order-state.ts";
 import { isHalt, type Restriction } from "./risk/trading-mode.ts";
+import type { Slot } from "./slot.ts";
 import { canRest, type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 type CancelReason = "unwanted" | typeof replacedReason | "more than is held";
 
 export type Step =
-  | { readonly kind: "nothing" }
-  | { readonly kind: "place" }
-  | { readonly kind: "unqueue" }
-  | { readonly kind: "keep-cancel-off" }
-  | { readonly kind: "amend" }
+  | { readonly kind: "nothing" | "place" | "withdraw" | "keep" | "amend" }
   | { readonly kind: "cancel"; readonly reason: CancelReason };
 
 interface SlotView {
   readonly wanted: WantedOrder | undefined;
   readonly order: Order | undefined;
   /** A placement waits in the queue. */
-  readonly queued: boolean;
+  readonly isQueued: boolean;
   readonly settled: WantedOrder | undefined;
   /** New orders may be placed. */
   readonly mayPlace: boolean;
   /** The order is an exit that may execute more than its strategy holds. */
   readonly isExcess?: boolean;
-  /** The service can change the order into what is wanted, as far as its kind goes. */
+  /** The service can change the order into the wanted one, as far as its kind goes. */
   readonly mayAmend?: boolean;
 }
 
-const nothing: Step = { kind: "nothing" };
-const place: Step = { kind: "place" };
-const unqueue: Step = { kind: "unqueue" };
-const amend: Step = { kind: "amend" };
-const unwanted: Step = { kind: "cancel", reason: "unwanted" };
-const excess: Step = { kind: "cancel", reason: "more than is held" };
+/** Converts a wanted order into the service's terms, by the instruments and prices of now. */
+type Specify = (wanted: WantedOrder) => Specified;
 
-/**
- * `specify` turns the wanted order into the service's words; it is called only when the order serves another wanted
- * one.
- */
-export const planSlot = (slot: SlotView, specify: (wanted: WantedOrder) => Specified): Step => {
-  const { wanted, order, queued } = slot;
+const nothing: Step = { kind: "nothing" };
+
+/** `specify` is called only when the order serves another wanted order. */
+export const planSlot = (slot: SlotView, specify: Specify): Step => {
+  const { wanted, order, isQueued, settled } = slot;
   if (order === undefined || isClosed(order)) {
-    if (wanted === undefined || !slot.mayPlace) return queued ? unqueue : nothing;
-    const { settled } = slot;
-    if (queued || wanted === settled || (settled !== undefined && sameWanted(wanted, settled))) return nothing;
-    return place;
+    if (wanted === undefined || !slot.mayPlace) return { kind: isQueued ? "withdraw" : "nothing" };
+    return { kind: isQueued || sameWanted(wanted, settled) ? "nothing" : "place" };
   }
   if (!isResting(order)) return nothing;
-  if (wanted === undefined) return unwanted;
-  if (slot.isExcess === true) return excess;
-  // What it will be is not known yet; an exit waits for nothing.
+  if (wanted === undefined) return { kind: "cancel", reason: "unwanted" };
+  if (slot.isExcess === true) return { kind: "cancel", reason: "more than is held" };
   if (isChanging(order) && order.unwanted === undefined && wanted.reduceOnly !== true) return nothing;
-  if (suits(wanted, order, specify)) {
-    // One that was canceled on purpose stays wanted only in words.
-    const isOrdinary = order.unwanted === undefined || sameWanted(wanted, slot.settled);
-    return isOrdinary ? nothing : { kind: "keep-cancel-off" };
-  }
-  return slot.mayAmend === true ? amend : { kind: "cancel", reason: replacedReason };
+  // An order that was canceled on purpose keeps its wanted order as settled, and goes.
+  if (suits(wanted, order, specify))
+    return { kind: order.unwanted === undefined || sameWanted(wanted, settled) ? "nothing" : "keep" };
+  return slot.mayAmend === true ? { kind: "amend" } : { kind: "cancel", reason: replacedReason };
 };
 
 /** Whether a resting order may stay for this wanted order. */
-export const suits = (wanted: WantedOrder, order: Order, specify: (wanted: WantedOrder) => Specified): boolean =>
-  wanted === order.serves || sameWanted(wanted, order.serves) || fits(wanted, order, specify);
+export const suits = (wanted: WantedOrder, order: Order, specify: Specify): boolean =>
+  sameWanted(wanted, order.serves) || fits(wanted, order, specify);
 
-/** True when the resting order is what the wanted order would become, or near enough by the wanted order's own word. */
-const fits = (wanted: WantedOrder, order: Order, specify: (wanted: WantedOrder) => Specified): boolean => {
+/** Whether the resting order is what the wanted order would become, or within its tolerance. */
+const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
   const result = specify(wanted);
   if (!result.ok) return false;
-  const { spec } = order;
+  const { instId, side, ordType, reduceOnly, px, sz } = order.spec;
   const next = result.spec;
-  if (
-    next.instId !== spec.instId ||
-    next.side !== spec.side ||
-    next.ordType !== spec.ordType ||
-    next.reduceOnly !== spec.reduceOnly
-  )
-    return false;
-  if (next.px === spec.px || spec.px === "" || next.px === "") return next.px === spec.px && equal(next.sz, spec.sz);
-  if (wanted.keepWithin === undefined) return equal(next.px, spec.px) && equal(next.sz, spec.sz);
-  // Within its tolerance the price may differ, and with it an amount that was derived from the price.
-  return compare(abs(sub(next.px, spec.px)), wanted.keepWithin) <= 0 && sameSize(wanted, order, specify);
+  const isAlike = next.instId === instId && next.side === side && next.ordType === ordType;
+  if (!isAlike || next.reduceOnly !== reduceOnly) return false;
+  const isSameSize = equal(read(next.sz), read(sz));
+  if (next.px === px || px === "" || next.px === "") return next.px === px && isSameSize;
+  const distance = abs(sub(read(next.px), read(px)));
+  if (wanted.keepWithin === undefined) return distance.units === 0 && isSameSize;
+  // With the price an amount may differ that was derived from it.
+  return compare(distance, read(wanted.keepWithin)) <= 0 && isSameAmount(wanted, order, specify);
 };
 
-/**
- * Of an order found at the service only its own words are known: it is compared with what is wanted now at its own
- * price.
- */
-const sameSize = (
-  wanted: WantedOrder,
-  { wanted: was, spec }: Order,
-  specify: (wanted: WantedOrder) => Specified,
-): boolean => {
+/** Compares the wanted sizes. An order found at the service is compared with the wanted size at its own price. */
+const isSameAmount = (wanted: WantedOrder, { wanted: was, spec }: Order, specify: Specify): boolean => {
   if (was !== undefined) return was.qty === wanted.qty && was.notional === wanted.notional && was.sz === wanted.sz;
   const then = specify({ ...wanted, px: spec.px });
-  return then.ok && equal(then.spec.sz, spec.sz);
+  return then.ok && equal(read(then.spec.sz), read(spec.sz));
 };
 
-/** How far what a market order executed may be from what it was to execute. */
-const nearShare = "0.02";
+/** Part by which the execution of a market order may differ from its wanted quantity. */
+const nearShare = read("0.02");
 
-const isNear = (wanted: string, executed: string): boolean =>
-  compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
+const isNear = (text: string, executed: Decimal): boolean => {
+  const wanted = read(text);
+  return compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
+};
 
-/**
- * The service ended it: it is filled, or the market had no more for an order that never rests. Who canceled another is
- * not known later.
- */
+/** The service ended the order: it is filled, or the market had no more for an order that never rests. */
 export const isConcluded = (order: Order): boolean => {
   const ending = endingOf(order);
   return ending === "filled" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
 /**
- * Whether an order of a previous run has settled this wanted order: only its own words and what it executed are known.
- * An exit is judged by what is held instead.
+ * Whether an order of a previous run has settled this wanted order, by its terms and its execution alone. An exit is
+ * judged by the position instead.
  */
 export const isSettledBy = (
   wanted: WantedOrder,
   order: Order,
-  { filled, value }: { readonly filled: string; readonly value: string },
-  specify: (wanted: WantedOrder) => Specified,
+  { filled, value }: Pick<Executed, "filled" | "value">,
+  specify: Specify,
 ): boolean => {
   const { instId, side, ordType = "limit", qty, notional, sz = "", reduceOnly } = wanted;
   const { spec } = order;
-  if (
-    reduceOnly === true ||
-    spec.reduceOnly ||
-    instId !== spec.instId ||
-    side !== spec.side ||
-    ordType !== spec.ordType
-  )
-    return false;
+  if (reduceOnly === true || spec.reduceOnly) return false;
+  if (instId !== spec.instId || side !== spec.side || ordType !== spec.ordType) return false;
   if (spec.px !== "") return endingOf(order) === "filled" && suits(wanted, order, specify);
   if (endingOf(order) === "canceled") return isPositive(filled);
   if (qty !== undefined) return isNear(qty, filled);
@@ -147,10 +123,41 @@ export const isSettledBy = (
 };
 
 /**
- * A replacement needs ordinary quota for its placement anyway. An order that is not wanted is an exit, and so is one
- * that keeps an exit from being placed.
+ * Urgency of a cancel. A replacement needs ordinary quota for its placement anyway; the cancel of an order that is not
+ * wanted, or that an exit waits for, goes before.
  */
 export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: WantedOrder | undefined): ActionClass => {
   if (isHalt(mode)) return "emergency";
   return reason === replacedReason && wanted?.reduceOnly !== true ? "place" : "cancel";
+};
+
+/** Whether a wanted order may take the place of the slot's own without any action now. */
+export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedOrder): boolean => {
+  if (before === undefined) return false;
+  if (sameWanted(before, wanted)) return true;
+  if (order === undefined) return queued !== undefined && sharesQueue(before, wanted);
+  if (queued !== undefined) return false;
+  if (!isResting(order)) return !isClosed(order);
+  // A cancel that an exit waits for goes before other replacements.
+  return order.unwanted !== undefined && (order.unwanted.urgency !== "place" || wanted.reduceOnly !== true);
+};
+
+const sharesQueue = (a: WantedOrder, b: WantedOrder): boolean =>
+  a.instId === b.instId && (a.reduceOnly === true) === (b.reduceOnly === true);
+
+/** Replaces the slot's wanted order. Its order is compared with it later. */
+export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
+  const { wanted: before, order } = slot;
+  slot.wanted = Object.freeze(wanted);
+  if (slot.settled !== undefined && before !== undefined && !sameWanted(before, wanted)) slot.settled = undefined;
+  if (order?.unwanted !== undefined && isResting(order)) slot.isUncompared = true;
+};
+
+/** Compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
+export const compareWithLatest = (slot: Slot, wanted: WantedOrder | undefined, specify: Specify): void => {
+  const { order } = slot;
+  slot.isUncompared = false;
+  if (order === undefined || wanted === undefined || !suits(wanted, order, specify)) return;
+  advance(order, { type: "suited", wanted });
+  advance(order, { type: "cancelRecalled" });
 };

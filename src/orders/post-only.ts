@@ -10,14 +10,14 @@
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { isDecimal, toStep } from "../decimal.ts";
+import { isDecimal, read } from "../decimal-value.ts";
 import { type Effect, type Effects, evaluate, noEffects, record } from "./effects.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { Waits } from "./waits.ts";
 import { free, type Hold, held } from "./waits.ts";
-import { takes, type WantedOrder } from "./wanted-order.ts";
+import { onTick, takes, type WantedOrder } from "./wanted-order.ts";
 
 /**
  * When a slot pauses after three post-only rejections in a row, from half a second up to 30: `scarce` while a minute
@@ -145,7 +145,7 @@ export class PostOnlyOrders {
     const best = this.#options.marketPx(instId, side);
     const isHeld =
       best === undefined ||
-      (cross === "skip" && takes(side, toStep(px, instrument.tickSize, side === "buy" ? "down" : "up"), best));
+      (cross === "skip" && takes(side, onTick(side, read(px), read(instrument.tickSize)), read(best)));
     if (!isHeld) return free;
     this.#waits.set("quote", slot, Number.POSITIVE_INFINITY, wanted);
     return { isHeld: true, effects: this.#lookAgain(instId) };

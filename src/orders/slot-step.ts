@@ -3,11 +3,12 @@
  *
  * Invariants: a slot is evaluated as a whole each time, so that evaluating it once too often changes nothing; a slot
  * without a wanted order and without an order is dropped.
- * Not here: the comparison of wanted and actual order (plan.ts), wanted orders that need no step yet (conflation.ts).
+ * Not here: the comparison of wanted and actual order (plan.ts), conflation (plan.ts).
  */
 import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { both, type Effects, evaluate, next, noEffects } from "./effects.ts";
+import { type Effects, evaluate, joined, next, noEffects } from "./effects.ts";
+import { forgetExit } from "./exits.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { advance, isChanging, isClosed, isResting } from "./order-state.ts";
 import type { Placements } from "./placement.ts";
@@ -42,7 +43,7 @@ export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Eff
   if (yields.length > 0) return [...yields, evaluate(slot)];
   const hold = state.holdOf(slot, wanted);
   if (hold === free) return stepOf(state, parts, slot, wanted, false);
-  return both(hold.effects, stepOf(state, parts, slot, wanted, hold.isHeld));
+  return joined(hold.effects, stepOf(state, parts, slot, wanted, hold.isHeld));
 };
 
 const isToPlace = ({ order, settled }: Slot, wanted: WantedOrder | undefined): wanted is WantedOrder =>
@@ -58,12 +59,11 @@ const stepOf = (
   isHeld: boolean,
 ): Effects => {
   const { order, settled, queued } = slot;
-  const { compare } = state.specifications;
-  const isExcess = order !== undefined && order.terms.wantedQty !== "" && state.exitLimits.isExcess(order);
+  const isExcess = order !== undefined && order.terms.wantedQty !== undefined && state.exitLimits.isExcess(order);
   const isAllowed = !isHeld && mayPlace(state.modeOf(slot), wanted);
   const mayAmend = isAllowed && order !== undefined && parts.amendments()?.mayChange(order, wanted) === true;
-  const view = { wanted, order, queued: queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
-  const step = planSlot(view, compare);
+  const view = { wanted, order, isQueued: queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
+  const step = planSlot(view, state.specify);
   const stays = step.kind !== "cancel" && step.kind !== "amend";
   if (wanted !== undefined && order !== undefined && isResting(order) && stays && !isChanging(order))
     advance(order, { type: "suited", wanted });
@@ -81,13 +81,13 @@ const take = (
   switch (step.kind) {
     case "place":
       return place(state, slot);
-    case "unqueue":
+    case "withdraw":
       return [{ kind: "withdraw", slot }, evaluate(slot)];
     case "amend":
       if (order === undefined) return noEffects;
       advance(order, { type: "changeAsked" });
       return [{ kind: "amend", slot, order }];
-    case "keep-cancel-off":
+    case "keep":
       if (order !== undefined) advance(order, { type: "cancelRecalled" });
       return noEffects;
     case "cancel":
@@ -115,7 +115,7 @@ const leave = (state: ManagerState, slot: Slot): Effects => {
 
 const forget = (state: ManagerState, slot: Slot): Effects => {
   if (slot.wanted !== undefined) return noEffects;
-  const told = state.exits.forget(slot);
+  const told = forgetExit(state, slot);
   state.waits.forget(slot);
   state.slots.dropIfIdle(slot);
   return told;

@@ -4,34 +4,9 @@
  * Not here: what happens to it (order-manager.ts), all of them (slots.ts).
  */
 import { SluiceError } from "../errors.ts";
+import type { FollowUp } from "./follow-up.ts";
 import type { Order } from "./order-state.ts";
 import type { WantedOrder } from "./wanted-order.ts";
-
-/** What is left of a slot's wanted order, and when it may be placed. */
-export interface Rest {
-  /** The wanted order that it is left of. */
-  readonly wanted: WantedOrder | undefined;
-  readonly kind: "rest" | "exit";
-  /** Base quantity; empty while nothing was sent and all of it is left. */
-  qty: string;
-  /** Not before this instant. */
-  at: number;
-  /** Orders in a row that executed nothing of it. */
-  vain: number;
-  /** It is given up where the entry that it waits for ends without bringing anything. */
-  readonly endsWithEntry?: boolean;
-  /** It was canceled by another client, or by the service as other strategies had closed what there was to reduce. */
-  readonly isDoubtful?: boolean;
-  /** Other exits of the strategy are about to reduce all it holds. */
-  readonly lacksRoom?: boolean;
-  /**
-   * `position`: the service accepted it and does not know it any more, and a reading of the account's positions is
-   * awaited. `watchdog`: it was canceled from outside, and the watchdog is still canceling or has not answered whether
-   * it did.
-   */
-  readonly awaits?: "position" | "watchdog" | undefined;
-  reason: string;
-}
 
 /** A placement that waits in the scheduler, and the lane it waits in. */
 export interface QueuedPlacement {
@@ -76,8 +51,10 @@ export class Slot {
   spare: Order | undefined = undefined;
   /** The last set of its strategy that named it. */
   round = 0;
-  /** What earlier orders left of the wanted quantity, if another order is to follow. */
-  rest: Rest | undefined = undefined;
+  /** Order that is to follow for the remaining quantity of the wanted order. */
+  followUp: FollowUp | undefined = undefined;
+  /** The exit that is wanted here is not in force, and that was reported. */
+  unprotected: Pick<WantedOrder, "instId" | "side"> | undefined = undefined;
 
   constructor(strategy: string, name: string, hash: string, kind: SlotKind) {
     this.strategy = strategy;

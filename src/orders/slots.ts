@@ -8,9 +8,8 @@
  */
 import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
-import { mayWait, takeNote } from "./conflation.ts";
 import { advance, hasExecuted, isClosed, Order, type Terms } from "./order-state.ts";
-import { isConcluded } from "./plan.ts";
+import { isConcluded, mayWait, takeNote } from "./plan.ts";
 import { checkNames, Slot, type SlotKind } from "./slot.ts";
 import { UnclaimedOrders } from "./unclaimed-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";

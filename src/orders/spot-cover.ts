@@ -13,15 +13,16 @@ import type { Subscription } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { instTypeOf, readInstId } from "../contract/inst-id.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
+import { type Decimal, read, zero } from "../decimal-value.ts";
 import type { Order } from "./order-state.ts";
 import type { PolledResource } from "./state/polled-resource.ts";
 
-/** Coins of the account, decimal text. */
+/** Coins of the account. */
 interface Coins {
   /** Orders may use them. */
-  readonly available: string;
+  readonly available: Decimal;
   /** Also those that open orders hold. */
-  readonly balance: string;
+  readonly balance: Decimal;
 }
 
 /** `unread` from the rejection to the next reading. */
@@ -44,7 +45,7 @@ interface Looked {
   cover: Cover;
 }
 
-const none: Coins = { available: "0", balance: "0" };
+const none: Coins = { available: zero, balance: zero };
 /** As long as an exit waits for coins. */
 const lookMs = 60_000;
 
@@ -72,7 +73,8 @@ export class SpotCover {
     const subscription = balances.watch(lookMs).subscribe(({ value, at, stale }) => {
       const looked = this.#looked.get(instId);
       if (stale || at <= since || looked?.since !== since) return;
-      looked.cover = value.find((record) => record.currency === currency) ?? none;
+      const coins = value.find((record) => record.currency === currency);
+      looked.cover = coins === undefined ? none : { available: read(coins.available), balance: read(coins.balance) };
       this.#options.onRead(instId);
     });
     this.#looked.set(instId, { subscription, since, cover: "unread" });

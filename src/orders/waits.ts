@@ -5,11 +5,11 @@
  * that wants nothing waits for nothing.
  * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).
  */
-import { both, type Effects, noEffects } from "./effects.ts";
+import { type Effects, joined, noEffects } from "./effects.ts";
 import type { Slot } from "./slot.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
-type WaitCause =
+export type WaitCause =
   /** Cancels of other exits of its side take effect. */
   | "cancels"
   /** Another process that may lead goes first. */
@@ -47,7 +47,7 @@ export const held: Hold = { isHeld: true, effects: noEffects };
 
 /** The second of two reasons, with the effects of both. */
 export const after = (first: Hold, second: Hold): Hold =>
-  first.effects.length === 0 ? second : { isHeld: second.isHeld, effects: both(first.effects, second.effects) };
+  first.effects.length === 0 ? second : { isHeld: second.isHeld, effects: joined(first.effects, second.effects) };
 
 const noSlots: readonly Slot[] = [];
 

@@ -9,7 +9,20 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
 import type { InstrumentRecord } from "../contract/schemas.ts";
-import { add, compare, digitsOf, div, equal, isDecimal, isPositive, mul, plain, sub, toStep } from "../decimal.ts";
+import {
+  add,
+  compare,
+  type Decimal,
+  div,
+  equal,
+  isDecimal,
+  isPositive,
+  mul,
+  read,
+  spell,
+  sub,
+  toStep,
+} from "../decimal-value.ts";
 import type { Protect, WantedProtection } from "./protection/protect.ts";
 
 /**
@@ -114,12 +127,15 @@ interface Unspecified {
   readonly isUnquoted?: true;
 }
 
-export type Specified = { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: string } | Unspecified;
+/** `baseQty` is undefined where it depends on a price that is not known. */
+export type Specified =
+  | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: Decimal | undefined }
+  | Unspecified;
 
 /** Whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-/** A text that two wanted orders share exactly where they are the same, to gather them by. */
+/** Text that is equal for wanted orders that are the same, for use as a key. */
 export const wantedMark = (wanted: WantedOrder): string => {
   const {
     instId,
@@ -137,190 +153,189 @@ export const wantedMark = (wanted: WantedOrder): string => {
   return `${instId}|${side}|${ordType}|${px}|${qty}|${notional}|${sz}|${reduceOnly === true ? "r" : ""}|${round}${crossing}`;
 };
 
-/** Whether two wanted orders ask for the same; what else they say, such as a tag, makes no other order of them. */
+const sameAmounts = (a: WantedOrder, b: WantedOrder): boolean =>
+  a.px === b.px &&
+  a.qty === b.qty &&
+  a.notional === b.notional &&
+  a.sz === b.sz &&
+  a.side === b.side &&
+  a.instId === b.instId;
+
+/** Whether two wanted orders ask for the same order; other fields, such as the tag, do not count. */
 export const sameWanted = (a: WantedOrder | undefined, b: WantedOrder | undefined): boolean =>
   a === b ||
   (a !== undefined &&
     b !== undefined &&
-    a.px === b.px &&
-    a.qty === b.qty &&
-    a.notional === b.notional &&
-    a.sz === b.sz &&
-    a.side === b.side &&
-    a.instId === b.instId &&
+    sameAmounts(a, b) &&
     (a.cross ?? "reject") === (b.cross ?? "reject") &&
     (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
     (a.reduceOnly === true) === (b.reduceOnly === true) &&
     (a.round === b.round || String(a.round ?? "") === String(b.round ?? "")));
 
 /** Whether a resting order at `px` would take, the best price of the other side being `best`. */
-export const takes = (side: Side, px: string, best: string): boolean =>
+export const takes = (side: Side, px: Decimal, best: Decimal): boolean =>
   side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0;
 
+/** The price on the tick, moved towards the passive side. */
+export const onTick = (side: Side, px: Decimal, tickSize: Decimal): Decimal =>
+  toStep(px, tickSize, side === "buy" ? "down" : "up");
+
 /** The price on the tick next to `best` that does not take. */
-const behind = (side: Side, best: string, tickSize: string): string => {
-  const step = toStep(best, tickSize, side === "buy" ? "down" : "up");
+const behind = (side: Side, best: Decimal, tickSize: Decimal): Decimal => {
+  const step = onTick(side, best, tickSize);
   if (!equal(step, best)) return step;
   return side === "buy" ? sub(step, tickSize) : add(step, tickSize);
 };
 
-const no = (reason: string): Specified => ({ ok: false, reason });
+const no = (reason: string): Unspecified => ({ ok: false, reason });
 
 const quotePlaces = 12;
 const amounts = ["px", "qty", "notional", "sz"] as const;
 
+/** Reason why the amounts of a wanted order cannot be used; undefined where they can. */
+const amountProblem = (wanted: WantedOrder): string | undefined => {
+  const { ordType = "limit", keepWithin, cross } = wanted;
+  for (const name of amounts) {
+    const value: unknown = wanted[name];
+    if (value === undefined) continue;
+    if (!isDecimal(value)) return `${name} ${JSON.stringify(value)} is not decimal text`;
+    if (!isPositive(read(value))) return `${name} ${value} is not positive`;
+  }
+  if (keepWithin !== undefined && !isDecimal(keepWithin))
+    return `keepWithin ${JSON.stringify(keepWithin)} is not decimal text`;
+  if (ordType !== "market" && wanted.px === undefined) return `a ${ordType} order needs px`;
+  if (cross !== undefined && ordType !== "post_only") return `cross is for post_only orders, not for ${ordType}`;
+  return undefined;
+};
+
 /**
- * `marketPx` is the best price of the other side; it is needed only to convert sizes of market orders and to rest at
- * the touch.
+ * Converts a wanted order into the service's terms. `marketPx` is the best price of the other side; it is needed only
+ * to convert sizes of market orders and to rest at the touch. `isBounded`: a market order that is sized by an amount
+ * stays below its quantity rather than above it.
  */
 export const specify = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
   profile: Profile,
   marketPx: string | undefined,
-  /** A market order that is sized by an amount stays below its quantity rather than above it. */
   isBounded = false,
 ): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wanted;
-  for (let index = 0; index < amounts.length; index++) {
-    const name = amounts[index] as (typeof amounts)[number];
-    const value: unknown = wanted[name];
-    // One reading tells both of nearly every amount.
-    if (value === undefined || digitsOf(value as string) > 0) continue;
-    if (!isDecimal(value)) return no(`${name} ${JSON.stringify(value)} is not decimal text`);
-    if (!isPositive(value)) return no(`${name} ${value} is not positive`);
-  }
-  if (wanted.keepWithin !== undefined && !isDecimal(wanted.keepWithin))
-    return no(`keepWithin ${JSON.stringify(wanted.keepWithin)} is not decimal text`);
-  if (ordType !== "market" && wanted.px === undefined) return no(`a ${ordType} order needs px`);
-  if (wanted.cross !== undefined && ordType !== "post_only")
-    return no(`cross is for post_only orders, not for ${ordType}`);
-  const asked =
-    ordType === "market" || wanted.px === undefined
-      ? ""
-      : toStep(wanted.px, instrument.tickSize, side === "buy" ? "down" : "up");
-  const isMoved = wanted.cross === "touch" && marketPx !== undefined && takes(side, asked, marketPx);
-  const px = isMoved ? behind(side, marketPx, instrument.tickSize) : asked;
-  if (isMoved && !isPositive(px)) return no(`no price of ${instId} below ${marketPx} is left to rest at`);
-  if (px !== "" && !isPositive(px)) return no(`px ${wanted.px} is below one tick of ${instrument.tickSize}`);
+  const problem = amountProblem(wanted);
+  if (problem !== undefined) return no(problem);
+  const priced = ordType === "market" ? undefined : priceOf(wanted, instrument.tickSize, marketPx);
+  if (typeof priced === "string") return no(priced);
   const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
-  const sized = sizeOf(wanted, instrument, profile, px === "" ? marketPx : px, sizing);
+  const best = marketPx === undefined ? undefined : read(marketPx);
+  const sized = sizeOf(wanted, instrument, profile, priced ?? best, sizing);
   if (!sized.ok) return sized;
+  const px = priced === undefined ? "" : spell(priced);
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
+};
+
+/** Limit price on the tick, or the reason why there is none. */
+const priceOf = (
+  { side, px = "0", cross, instId }: WantedOrder,
+  tickSize: string,
+  marketPx: string | undefined,
+): Decimal | string => {
+  const tick = read(tickSize);
+  const asked = onTick(side, read(px), tick);
+  if (cross === "touch" && marketPx !== undefined && takes(side, asked, read(marketPx))) {
+    const moved = behind(side, read(marketPx), tick);
+    return isPositive(moved) ? moved : `no price of ${instId} below ${marketPx} is left to rest at`;
+  }
+  return isPositive(asked) ? asked : `px ${px} is below one tick of ${tickSize}`;
 };
 
 /** A refusal that the first quote of the product may end; `purpose` says what the quote is needed for. */
 export const unquoted = (instId: string, purpose: string) =>
   ({ reason: `no quote of ${instId} is known yet to ${purpose}`, isUnquoted: true }) as const;
 
-type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: string } | Unspecified;
+type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: Decimal | undefined } | Unspecified;
 
-/** Orders of so many lots may differ from their price by half a lot, 0.05 %, and still come out exact. */
-const exactLotsMax = "1000";
-const aimBelow = "0.9995";
-
-/** Of the quantity asked about last: a strategy's orders are mostly of one size. */
-const paidFor = { lotSize: "", qty: "", sum: "" };
+/** Number of lots up to which a difference of half a lot, 0.05 %, in the price leaves the quantity exact. */
+const exactLotsMax = read("1000");
+const aimBelow = read("0.9995");
+const half = read("0.5");
 
 /**
- * What a market order of this quantity is given to spend: half a lot more than it costs at the price it is likely to
- * meet, so that a tick to either side changes nothing. Of a large order less than half a lot is too little room: it
- * stays below what is wanted.
+ * Amount that a market order of this quantity may spend: half a lot more than it costs at the expected price, so that a
+ * tick to either side changes nothing. For a large order half a lot is too little: it stays below the wanted quantity.
  */
-const amountFor = (qty: string, lotSize: string, px: string): string => {
-  if (paidFor.lotSize !== lotSize || paidFor.qty !== qty) {
-    const aimed = compare(qty, mul(lotSize, exactLotsMax)) > 0 ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
-    Object.assign(paidFor, { lotSize, qty, sum: add(aimed, mul(lotSize, "0.5")) });
-  }
-  return mul(paidFor.sum, px);
+const aimedAmount = (qty: Decimal, lotSize: Decimal, px: Decimal): Decimal => {
+  const isLarge = compare(qty, mul(lotSize, exactLotsMax)) > 0;
+  const aimed = isLarge ? toStep(mul(qty, aimBelow), lotSize, "down") : qty;
+  return mul(add(aimed, mul(lotSize, half)), px);
 };
 
-/** By so much the price may fall short of the quote before a bounded order executes more than its quantity. */
-const boundedPart = "0.98";
+/** Part of the quote that the price may fall to before a bounded order executes more than its quantity. */
+const boundedPart = read("0.98");
 
-/** What a market order of at most this quantity is given to spend. */
-const boundedAmount = (qty: string, lotSize: string, px: string): string => {
-  const half = mul(lotSize, "0.5");
-  const aimed = toStep(sub(mul(add(qty, lotSize), boundedPart), half), lotSize, "down");
-  return mul(add(aimed, half), px);
+/** Amount that a market order of at most this quantity may spend. */
+const boundedAmount = (qty: Decimal, lotSize: Decimal, px: Decimal): Decimal => {
+  const halfLot = mul(lotSize, half);
+  const aimed = toStep(sub(mul(add(qty, lotSize), boundedPart), halfLot), lotSize, "down");
+  return mul(add(aimed, halfLot), px);
 };
 
-/** What an order is given to spend, by how surely it meets its price. */
+/** Amount that an order may spend, by how surely it meets its price. */
 const amountsOf = {
-  priced: (qty: string, _: string, px: string): string => mul(qty, px),
-  aimed: amountFor,
+  priced: (qty: Decimal, _: Decimal, px: Decimal): Decimal => mul(qty, px),
+  aimed: aimedAmount,
   bounded: boundedAmount,
 };
-type Sizing = keyof typeof amountsOf;
 
-/** Contracts in steps of the lot, where a lot is a finite part of a contract; whole ones otherwise. */
-const contractsOf = (qty: string, lotSize: string, contract: string): string => {
+/** Contracts in steps of the lot where a lot is a finite part of a contract, else whole contracts. */
+const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal => {
   const step = div(lotSize, contract, quotePlaces);
-  return equal(mul(step, contract), lotSize) ? div(qty, contract, quotePlaces) : div(qty, contract, 0);
-};
-
-/** Whole lots of a size, and the reason where they are too few. */
-type Lots = { readonly ok: true; readonly qty: string } | { readonly ok: false; readonly reason: string };
-
-const lotsOf = (size: string, { lotSize, minSize }: InstrumentRecord, instId: string): Lots => {
-  const qty = toStep(size, lotSize, "down");
-  if (!isPositive(qty)) return { ok: false, reason: `the size is below one lot of ${lotSize} ${instId.split("-")[0]}` };
-  if (minSize !== undefined && compare(qty, minSize) < 0)
-    return { ok: false, reason: `the size ${qty} is below the minimum of ${minSize}` };
-  return { ok: true, qty };
+  return div(qty, contract, equal(mul(step, contract), lotSize) ? quotePlaces : 0);
 };
 
 const sizeOf = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
   profile: Profile,
-  px: string | undefined,
-  sizing: Sizing,
+  px: Decimal | undefined,
+  sizing: keyof typeof amountsOf,
 ): Sized => {
-  const given =
-    (wanted.qty === undefined ? 0 : 1) + (wanted.notional === undefined ? 0 : 1) + (wanted.sz === undefined ? 0 : 1);
-  if (given !== 1) return { ok: false, reason: `give exactly one of qty, notional and sz, not ${sizesOf(wanted)}` };
-  const unit = profile.order.szUnit[instTypeOf(wanted.instId)];
-  const { lotSize } = instrument;
-  const contract = instrument.contractValue ?? "1";
+  const { instId, qty, notional, sz } = wanted;
+  const given = (["qty", "notional", "sz"] as const).filter((name) => wanted[name] !== undefined);
+  if (given.length !== 1) return no(`give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`);
+  const unit = profile.order.szUnit[instTypeOf(instId)];
+  const lotSize = read(instrument.lotSize);
   if (px === undefined) {
-    // Only a market order without any quote comes here: what needs no price can still be said.
-    if (wanted.sz !== undefined) return { ok: true, sz: plain(wanted.sz), baseQty: "" };
-    if (wanted.notional !== undefined && unit === "quote_notional")
-      return { ok: true, sz: plain(wanted.notional), baseQty: "" };
-    if (wanted.qty !== undefined && unit === "base")
-      return { ok: true, sz: toStep(wanted.qty, lotSize, "down"), baseQty: wanted.qty };
-    return { ok: false, ...unquoted(wanted.instId, "turn the size into the service's unit") };
+    // A market order without any quote: a size that needs no price can still be sent.
+    const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
+    if (asIs !== undefined) return { ok: true, sz: spell(read(asIs)), baseQty: undefined };
+    if (qty !== undefined && unit === "base")
+      return { ok: true, sz: spell(toStep(read(qty), lotSize, "down")), baseQty: read(qty) };
+    return { ok: false, ...unquoted(instId, "turn the size into the service's unit") };
   }
-  const lots = lotsOf(wanted.qty ?? baseOf(wanted, unit, px, contract), instrument, wanted.instId);
-  if (!lots.ok) return lots;
-  const { qty } = lots;
-  if (wanted.sz !== undefined) return { ok: true, sz: plain(wanted.sz), baseQty: qty };
-  switch (unit) {
-    case "quote_notional":
-      // An amount of quote is passed on as wanted; a quantity becomes the exact amount it costs.
-      if (wanted.notional !== undefined) return { ok: true, sz: plain(wanted.notional), baseQty: qty };
-      return { ok: true, sz: amountsOf[sizing](qty, lotSize, px), baseQty: qty };
-    case "base":
-      return { ok: true, sz: qty, baseQty: qty };
-    case "contracts": {
-      const count = contractsOf(qty, lotSize, contract);
-      if (!isPositive(count)) return { ok: false, reason: `the size ${qty} is below one contract of ${contract}` };
-      return { ok: true, sz: count, baseQty: mul(count, contract) };
-    }
+  const { contractValue = "1" } = instrument;
+  const contract = read(contractValue);
+  const size = read(qty ?? notional ?? (sz as string));
+  const isAmount = qty === undefined && (notional !== undefined || unit === "quote_notional");
+  const isContracts = sz !== undefined && unit === "contracts";
+  const base = isAmount ? div(size, px, quotePlaces) : isContracts ? mul(size, contract) : size;
+  const lots = toStep(base, lotSize, "down");
+  const problem = tooSmall(lots, instrument, instId);
+  if (problem !== undefined) return no(problem);
+  if (sz !== undefined) return { ok: true, sz: spell(size), baseQty: lots };
+  if (unit === "base") return { ok: true, sz: spell(lots), baseQty: lots };
+  if (unit === "quote_notional") {
+    // An amount of quote currency is sent as wanted; a quantity becomes the exact amount it costs.
+    const amount = notional === undefined ? amountsOf[sizing](lots, lotSize, px) : size;
+    return { ok: true, sz: spell(amount), baseQty: lots };
   }
+  const count = contractsOf(lots, lotSize, contract);
+  if (!isPositive(count)) return no(`the size ${spell(lots)} is below one contract of ${contractValue}`);
+  return { ok: true, sz: spell(count), baseQty: mul(count, contract) };
 };
 
-const sizesOf = (wanted: WantedOrder): string =>
-  (["qty", "notional", "sz"] as const).filter((name) => wanted[name] !== undefined).join(" and ") || "none";
-
-const baseOf = (
-  wanted: WantedOrder,
-  unit: "quote_notional" | "base" | "contracts",
-  px: string,
-  contract: string,
-): string => {
-  if (wanted.notional !== undefined) return div(wanted.notional, px, quotePlaces);
-  const sz = wanted.sz as string;
-  return unit === "base" ? sz : unit === "contracts" ? mul(sz, contract) : div(sz, px, quotePlaces);
+const tooSmall = (qty: Decimal, { lotSize, minSize }: InstrumentRecord, instId: string): string | undefined => {
+  if (!isPositive(qty)) return `the size is below one lot of ${lotSize} ${instId.split("-")[0]}`;
+  if (minSize !== undefined && compare(qty, read(minSize)) < 0)
+    return `the size ${spell(qty)} is below the minimum of ${minSize}`;
+  return undefined;
 };

@@ -45,14 +45,13 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
   let protections = noProtections;
   for (let index = 0; index < length; index++) {
     const order: unknown = emitted[index];
-    const quick = quickCopy(order);
-    if (quick !== undefined) orders[taken++] = quick;
-    else if (isProtection(order)) protections = withProtection(strategy, protections, order);
-    else {
-      const copy = slowCopy(order, `order ${index}`);
-      if (typeof copy === "string") throw malformed(strategy, `emitted ${copy}`);
-      orders[taken++] = copy;
+    if (isProtection(order)) {
+      protections = withProtection(strategy, protections, order);
+      continue;
     }
+    const copy = copyOf(order, `order ${index}`);
+    if (typeof copy === "string") throw malformed(strategy, `emitted ${copy}`);
+    orders[taken++] = copy;
   }
   if (taken < length) orders.length = taken;
   return { orders, protections };
@@ -81,7 +80,7 @@ const withProtection = (
       ? malformedProtection(item)
       : `the unknown field "${strange}".${didYouMean(strange, ["instId", "side", "protect"])} Leave it out`;
   if (problem !== undefined) throw malformed(strategy, `emitted a protection of ${instId} with ${problem}`);
-  const copy = copyOf(protect as Protect);
+  const copy = copyOfProtect(protect as Protect);
   const own = before.find((one) => one.instId === instId && one.side === side);
   const twice = Object.keys(copy).find(
     (field) =>
@@ -100,63 +99,29 @@ const withProtection = (
 };
 
 /** Two levels deep, without fields that are not given. */
-const copyOf = (protect: Protect): Protect =>
+const copyOfProtect = (protect: Protect): Protect =>
   Object.fromEntries(
     Object.entries(protect)
       .filter(([, value]) => value !== undefined)
       .map(([field, value]: [string, unknown]) => [field, typeof value === "object" ? { ...value } : value]),
   );
 
-/**
- * A good order of the plainest kind, copied with each field read once; undefined for whatever needs a closer look. All
- * copies have one shape, however the strategies write theirs.
- */
-const quickCopy = (order: unknown): WantedOrder | undefined => {
-  if (typeof order !== "object" || order === null || Object.getPrototypeOf(order) !== Object.prototype)
-    return undefined;
-  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } =
-    order as Partial<WantedOrder>;
-  if (typeof slot !== "string" || slot === "" || typeof instId !== "string" || instId === "") return undefined;
-  if (typeof side !== "string" || (side as string) === "" || (ordType !== undefined && typeof ordType !== "string"))
-    return undefined;
-  if ((px !== undefined && typeof px !== "string") || (qty !== undefined && typeof qty !== "string")) return undefined;
-  if ((notional !== undefined && typeof notional !== "string") || (sz !== undefined && typeof sz !== "string"))
-    return undefined;
-  if ((tag !== undefined && typeof tag !== "string") || (keepWithin !== undefined && !isDecimal(keepWithin)))
-    return undefined;
-  if (round !== undefined && typeof round !== "number" && typeof round !== "string") return undefined;
-  // Seldom given: the slow way checks it, and hands it on.
-  if (cross !== undefined) return undefined;
-  let fields = 0;
-  for (const _ in order) fields++;
-  let given = needed.length;
-  if (ordType !== undefined) given++;
-  if (px !== undefined) given++;
-  if (qty !== undefined) given++;
-  if (notional !== undefined) given++;
-  if (sz !== undefined) given++;
-  if (reduceOnly !== undefined) given++;
-  if (keepWithin !== undefined) given++;
-  if (round !== undefined) given++;
-  if (tag !== undefined) given++;
-  // As many fields as are known: then all of them are.
-  if (fields !== given) return undefined;
-  return { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag } as WantedOrder;
-};
-
-/** A copy of an order that is placed by hand, or what is wrong with it. */
+/** Copies an order that is placed by hand, or returns what is wrong with it. */
 export const takePlaced = (order: unknown): WantedOrder | string => {
-  const taken = quickCopy(order) ?? slowCopy(order, "an order");
+  const taken = copyOf(order, "an order");
   return typeof taken === "string" ? `orders.place was given ${ended(taken)}` : taken;
 };
 
-/** `place` names an order without a slot. */
-const slowCopy = (order: unknown, place: string): WantedOrder | string => {
-  const copy: unknown = typeof order === "object" && order !== null ? { ...order } : order;
-  const problem = problemOf(copy, place);
+/** Copies an order, each field read once, into an object of one shape. `place` names an order without a slot. */
+const copyOf = (order: unknown, place: string): WantedOrder | string => {
+  const given: unknown = typeof order === "object" && order !== null ? { ...order } : order;
+  const problem = problemOf(given, place);
   if (problem !== undefined) return problem;
-  const { protect } = copy as WantedOrder;
-  return protect === undefined ? (copy as WantedOrder) : { ...(copy as WantedOrder), protect: copyOf(protect) };
+  const copy = given as WantedOrder;
+  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } = copy;
+  const protect = copy.protect === undefined ? undefined : copyOfProtect(copy.protect);
+  const fields = { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag };
+  return { ...fields, cross, protect } as WantedOrder;
 };
 
 /** What other services call these fields. */
@@ -175,43 +140,44 @@ const meant = (field: string): string => {
   return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
-/** What is wrong with the form of an order, as the end of a sentence "emitted …"; undefined where nothing is. */
+/** Problem with the form of an order, as the end of a sentence "emitted …"; undefined where there is none. */
 const problemOf = (order: unknown, place: string): string | undefined => {
   if (typeof order !== "object" || order === null) {
     return `${shown(order)} as ${place}. An order has slot, instId, side, px and a size`;
   }
   const fields = order as Readonly<Record<string, unknown>>;
   const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : place;
-  for (const field in fields) {
-    if (!known.has(field)) return `${name} with the unknown field "${field}".${meant(field)}`;
-  }
+  const problem = fieldProblem(fields) ?? valueProblem(order);
+  return problem === undefined ? undefined : `${name} with ${problem}`;
+};
+
+/** An unknown field, or one that is not the text it has to be. */
+const fieldProblem = (fields: Readonly<Record<string, unknown>>): string | undefined => {
+  for (const field in fields) if (!known.has(field)) return `the unknown field "${field}".${meant(field)}`;
   for (const field of needed) {
     const value = fields[field];
-    if (typeof value !== "string" || value === "") {
-      return `${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`;
-    }
+    if (typeof value !== "string" || value === "")
+      return `${field} ${shown(value)}. Write text, such as ${examples[field]}`;
   }
   for (const field of texts) {
     const value = fields[field];
-    if (value !== undefined && typeof value !== "string") {
-      return `${name} with ${field} ${shown(value)}. Write text, such as ${examples[field]}`;
-    }
+    if (value !== undefined && typeof value !== "string")
+      return `${field} ${shown(value)}. Write text, such as ${examples[field]}`;
   }
-  const { keepWithin, round, cross, protect, reduceOnly } = order as Partial<WantedOrder>;
+  return undefined;
+};
+
+const valueProblem = ({ keepWithin, round, cross, protect, reduceOnly }: Partial<WantedOrder>): string | undefined => {
   const wrong = protect === undefined ? undefined : malformedProtect(protect);
-  if (wrong !== undefined) return `${name} with ${wrong}`;
-  if (protect !== undefined && reduceOnly === true) {
-    return `${name} with reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out`;
-  }
-  if (keepWithin !== undefined && !isDecimal(keepWithin)) {
-    return `${name} with keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`;
-  }
-  if (cross !== undefined && !crosses.includes(cross)) {
-    return `${name} with cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`;
-  }
-  if (round !== undefined && typeof round !== "string" && typeof round !== "number") {
-    return `${name} with round ${shown(round)}. Write a number or text`;
-  }
+  if (wrong !== undefined) return wrong;
+  if (protect !== undefined && reduceOnly === true)
+    return "reduceOnly and protect. An exit opens nothing that could be protected; leave one of them out";
+  if (keepWithin !== undefined && !isDecimal(keepWithin))
+    return `keepWithin ${shown(keepWithin)}. Write text, such as ${examples.keepWithin}`;
+  if (cross !== undefined && !crosses.includes(cross))
+    return `cross ${shown(cross)}. Write one of ${crosses.map((one) => `"${one}"`).join(", ")}`;
+  if (round !== undefined && typeof round !== "string" && typeof round !== "number")
+    return `round ${shown(round)}. Write a number or text`;
   return undefined;
 };
 

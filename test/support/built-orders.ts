@@ -30,16 +30,16 @@ interface Building extends Partial<Terms> {
 
 export const builtTerms = (terms: Partial<Terms> = {}): Terms => ({
   spec: builtSpec,
-  qty: "",
+  qty: undefined,
   wanted: undefined,
-  wantedQty: "",
+  wantedQty: undefined,
   withoutFlag: false,
   ...terms,
 });
 
 export const builtOrder = (building: Building = {}): Order => {
   const { strategy = "s", slot = "bid", clOrdId = "c", phase = "sent", record = {}, cancel, reason = "" } = building;
-  const { spec = builtSpec, qty = "", wanted, wantedQty = "", withoutFlag = false } = building;
+  const { spec = builtSpec, qty, wanted, wantedQty, withoutFlag = false } = building;
   const order = new Order(strategy, slot, clOrdId, { spec, qty, wanted, wantedQty, withoutFlag }, reason, 0);
   const { instId, side, ordType, px, sz } = spec;
   const recorded = (state: OrderRecord["state"]): OrderEvent => ({

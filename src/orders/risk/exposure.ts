@@ -1,250 +1,184 @@
 /**
- * What our orders have done and may still do to positions and money: a fold over what becomes known of them.
+ * Exposure: what our orders have executed and may still execute, by strategy and instrument.
  *
- * Invariants: what is told twice or out of order counts once, since of two tellings of an order the further one holds;
- * the sums equal those of all orders taken together; an order counts with all that may still be executed until it is
- * known to be over.
- * Not here: how a record becomes a telling (exposure-entry.ts), what is allowed (risk-limits.ts).
+ * Invariants: the sums equal those of all orders taken together; an order counts with its full size until it is known
+ * to be closed, and with the larger of both sizes while a change of it may be made; a placement that a rate limit
+ * turned away does not count.
+ * Not here: executions (executions.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { compare, equal, isPositive, mul, sub } from "../../decimal.ts";
-import { RunningSum } from "../../decimal-units.ts";
+import { add, type Decimal, max, mul, positive, read, sub, zero } from "../../decimal-value.ts";
+import { baseOf, broughtBy, type Executed, executionOf, moneyOf, type Rules } from "../executions.ts";
+import type { Order } from "../order-state.ts";
 
-/** One telling of one order. Amounts are decimal text. */
-export interface ExposureEntry {
+export interface EntrySource extends Rules {
+  readonly marketPx: (instId: string, side: Side) => string | undefined;
+}
+
+/** One order as it counts. */
+export interface ExposureEntry extends Executed {
   readonly id: string;
   /** Empty while it belongs to no strategy. */
   readonly strategy: string;
   readonly instId: string;
   readonly side: Side;
-  /** At which the part that is not executed is valued; empty where no price is known. */
-  readonly px: string;
+  /** Value of the part that is not executed; undefined where no price is known. */
+  readonly px: Decimal | undefined;
   /** Whole size in base currency. */
-  readonly base: string;
+  readonly base: Decimal;
   readonly reduceOnly: boolean;
   /** More of it may be executed. */
-  readonly open: boolean;
-  /** Executed so far: base currency, quote currency, and what it cost in quote currency. */
-  readonly filled: string;
-  readonly value: string;
-  readonly cost: string;
-  /**
-   * Base currency that was taken as the fee, of which `cost` is the worth; negative for a rebate, left out where the
-   * fee was money.
-   */
-  readonly feeQty?: string | undefined;
-  /** Of two tellings that differ in it, the later one's size and price hold. */
-  readonly revision?: number;
+  readonly isOpen: boolean;
 }
 
-/** In one instrument, by own fills. */
+/** Exposure in one instrument, by own fills. */
 export interface Holding {
   /** Base currency, positive when long. */
-  readonly position: string;
+  readonly position: Decimal;
   /** Quote currency received less paid, costs included. */
-  readonly cash: string;
-  /** Base currency that open orders may still buy and sell; those that only reduce left out. */
-  readonly buying: string;
-  readonly selling: string;
+  readonly cash: Decimal;
+  /** Base currency that open orders may still buy and sell, without orders that only reduce. */
+  readonly buying: Decimal;
+  readonly selling: Decimal;
 }
 
-export interface Exposure {
-  take(fact: ExposureEntry): void;
-  /** What orders of previous runs that are over did. */
-  inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void;
-  /** What all held of a product was closed at this price, by no order of ours. */
-  close(instId: string, px: string): void;
-  /** It was not executed and its id will be used again. */
-  forget(id: string): void;
-  /** What may still be executed, in quote currency. Of all strategies when none is named. */
-  openNotional(strategy?: string): string;
-  holding(instId: string, strategy?: string): Holding;
-  holdings(strategy?: string): ReadonlyMap<string, Holding>;
-  strategies(): readonly string[];
-}
-
-const flat: Holding = { position: "0", cash: "0", buying: "0", selling: "0" };
-/** Of orders that are over so many are remembered, so that a late repetition does not count. */
-const overMax = 4_096;
-
-type Traded = Pick<ExposureEntry, "side" | "filled" | "value" | "cost" | "feeQty" | "reduceOnly">;
-
-/** A holding as it is added up; its text is made when somebody asks. */
-class HeldSums {
-  readonly #countsMoney: boolean;
-  #position = new RunningSum();
-  readonly #cash = new RunningSum();
-  readonly #buying = new RunningSum();
-  readonly #selling = new RunningSum();
-  #holding: Holding | undefined = flat;
-
-  constructor(countsMoney: boolean) {
-    this.#countsMoney = countsMoney;
-  }
-
-  get holding(): Holding {
-    this.#holding ??= {
-      position: this.#position.text,
-      cash: this.#cash.text,
-      buying: this.#buying.text,
-      selling: this.#selling.text,
-    };
-    return this.#holding;
-  }
-
-  /** One telling; with the sign -1 what takes it away again. */
-  add({ side, filled, value, cost, feeQty, reduceOnly }: Traded, left: string, sign: 1 | -1): void {
-    this.#holding = undefined;
-    const bought = side === "buy";
-    this.#position.add(filled, bought ? sign : (-sign as 1 | -1));
-    if (feeQty !== undefined) this.#position.add(feeQty, -sign as 1 | -1);
-    if (this.#countsMoney) {
-      this.#cash.add(value, bought ? (-sign as 1 | -1) : sign);
-      if (cost !== "0" && feeQty === undefined) this.#cash.add(cost, -sign as 1 | -1);
-    }
-    if (left !== "0" && !reduceOnly) (bought ? this.#buying : this.#selling).add(left, sign);
-  }
-
-  /** What orders of previous runs did, and what other sums hold. */
-  join({ position, cash, buying, selling }: Holding): void {
-    this.#holding = undefined;
-    this.#position.add(position);
-    this.#cash.add(cash);
-    this.#buying.add(buying);
-    this.#selling.add(selling);
-  }
-
-  /** What is held was closed at this price. */
-  close(px: string): void {
-    const value = mul(this.#position.text, px);
-    this.#holding = undefined;
-    this.#cash.add(value);
-    this.#position = new RunningSum();
-  }
-}
+const flat: Holding = { position: zero, cash: zero, buying: zero, selling: zero };
+/** Number of closed orders that are remembered, so that a repetition does not count twice. */
+const closedMax = 4_096;
 
 interface Sums {
-  readonly open: RunningSum;
-  readonly held: Map<string, HeldSums>;
-  readonly countsMoney: boolean;
+  /** Quote currency that open orders may still execute. */
+  open: Decimal;
+  readonly held: Map<string, Holding>;
 }
 
-const newSums = (countsMoney: boolean): Sums => ({ open: new RunningSum(), held: new Map(), countsMoney });
+export const exposureEntryOf = (
+  order: Order,
+  source: EntrySource,
+  executed: Executed = executionOf(order, source),
+): ExposureEntry => {
+  const { strategy, clOrdId: id, terms, state, change } = order;
+  const { spec, qty } = terms;
+  const { instId, side, reduceOnly } = spec;
+  const { filled, value, cost, feeQty } = executed;
+  const isOpen = state.kind !== "closed" && state.kind !== "notExecuted";
+  const priced = isOpen || qty === undefined ? pxOf(order, source) : undefined;
+  const whole = qty ?? baseOf(instId, read(spec.sz), priced ?? zero, source);
+  // A change that may be made counts as made where that is more.
+  const to = change.kind === "sent" || change.kind === "doubtful" ? change.to : undefined;
+  const px = to === undefined || priced === undefined ? priced : max(priced, read(to.spec.px));
+  const base = max(whole, to?.qty ?? whole);
+  return { id, strategy, instId, side, px, base, reduceOnly, isOpen, filled, value, cost, feeQty };
+};
 
-const heldIn = ({ held, countsMoney }: Sums, instId: string): HeldSums => {
-  let sums = held.get(instId);
-  if (sums === undefined) {
-    sums = new HeldSums(countsMoney);
-    held.set(instId, sums);
+/** Limit price, average price of the record, or price of the market; undefined where none is known. */
+const pxOf = ({ terms: { spec }, record }: Order, source: EntrySource): Decimal | undefined => {
+  if (spec.px !== "") return read(spec.px);
+  const avgPx = record?.avgPx ?? "";
+  const average = avgPx === "" ? zero : read(avgPx);
+  if (average.units > 0) return average;
+  const marketPx = source.marketPx(spec.instId, spec.side);
+  return marketPx === undefined ? undefined : read(marketPx);
+};
+
+/** Base currency that an order may still execute; zero where its record shows more than was estimated. */
+export const leftOf = ({ base, filled }: Pick<ExposureEntry, "base" | "filled">): Decimal =>
+  positive(sub(base, filled));
+
+const joined = (a: Holding, b: Holding): Holding => ({
+  position: add(a.position, b.position),
+  cash: add(a.cash, b.cash),
+  buying: add(a.buying, b.buying),
+  selling: add(a.selling, b.selling),
+});
+
+export class Exposure {
+  readonly #known = new Map<string, ExposureEntry>();
+  readonly #closed = new Set<string>();
+  readonly #byStrategy = new Map<string, Sums>();
+
+  /** Counts an order in place of its earlier entry. */
+  take(entry: ExposureEntry): void {
+    const { id } = entry;
+    const before = this.#known.get(id);
+    if (before !== undefined) this.#count(before, sub);
+    this.#count(entry, add);
+    this.#known.set(id, entry);
+    if (entry.isOpen) return;
+    this.#closed.add(id);
+    if (this.#closed.size <= closedMax) return;
+    const [oldest = ""] = this.#closed;
+    this.#closed.delete(oldest);
+    this.#known.delete(oldest);
   }
-  return sums;
-};
 
-const greater = (a: string, b: string): string => (compare(a, b) >= 0 ? a : b);
+  /** Adds what closed orders of previous runs executed. */
+  inherit(strategy: string, instId: string, held: Pick<Holding, "position" | "cash">): void {
+    const { held: holdings } = this.#sumsOf(strategy);
+    holdings.set(instId, joined(holdings.get(instId) ?? flat, { ...flat, ...held }));
+  }
 
-const isFurther = (a: ExposureEntry, b: ExposureEntry): boolean =>
-  (compare(a.filled, b.filled) || compare(a.cost, b.cost) || compare(a.value, b.value)) >= 0;
+  /** The account's position of an instrument was closed at this price, by no order of ours. */
+  close(instId: string, px: Decimal): void {
+    for (const { held } of this.#byStrategy.values()) {
+      const holding = held.get(instId);
+      if (holding === undefined) continue;
+      held.set(instId, { ...holding, position: zero, cash: add(holding.cash, mul(holding.position, px)) });
+    }
+  }
 
-/** What is known after both tellings, in whatever order they came. */
-const joined = (a: ExposureEntry, b: ExposureEntry): ExposureEntry => {
-  const { filled, value, cost, feeQty } = isFurther(a, b) ? a : b;
-  const strategy = a.strategy > b.strategy ? a.strategy : b.strategy;
-  const { revision: ofA = 0 } = a;
-  const { revision: ofB = 0 } = b;
-  if (ofA !== ofB) return { ...(ofA > ofB ? a : b), strategy, open: a.open && b.open, filled, value, cost, feeQty };
-  const px = a.px === "" ? b.px : b.px === "" ? a.px : greater(a.px, b.px);
-  return { ...a, strategy, px, base: greater(a.base, b.base), open: a.open && b.open, filled, value, cost, feeQty };
-};
+  /** The order was not executed, and its id will be used again. */
+  forget(id: string): void {
+    const before = this.#known.get(id);
+    if (before === undefined || before.filled.units > 0) return;
+    this.#count(before, sub);
+    this.#known.delete(id);
+    this.#closed.delete(id);
+  }
 
-const same = (a: ExposureEntry, b: ExposureEntry): boolean =>
-  a.strategy === b.strategy &&
-  a.open === b.open &&
-  a.px === b.px &&
-  a.base === b.base &&
-  equal(a.filled, b.filled) &&
-  equal(a.cost, b.cost);
+  /** Quote currency that open orders may still execute; of all strategies where none is named. */
+  openNotional(strategy?: string): Decimal {
+    if (strategy !== undefined) return this.#byStrategy.get(strategy)?.open ?? zero;
+    return [...this.#byStrategy.values()].reduce((total, { open }) => add(total, open), zero);
+  }
 
-/** The part of an open order that may still be executed, in base currency. */
-const leftOf = ({ base, filled }: ExposureEntry): string => {
-  const left = sub(base, filled);
-  return isPositive(left) ? left : "0";
-};
+  holding(instId: string, strategy?: string): Holding {
+    if (strategy !== undefined) return this.#byStrategy.get(strategy)?.held.get(instId) ?? flat;
+    let all = flat;
+    for (const { held } of this.#byStrategy.values()) all = joined(all, held.get(instId) ?? flat);
+    return all;
+  }
 
-/** Without `countsMoney` no `cash` is reckoned, only what is held: limits on money alone look at it. */
-export const createExposure = (countsMoney = true): Exposure => {
-  const known = new Map<string, ExposureEntry>();
-  const over = new Set<string>();
-  const byStrategy = new Map<string, Sums>();
-  /** Of all strategies, from when it is first asked for: few configurations need it. */
-  let inAll: Sums | undefined;
+  holdings(strategy?: string): ReadonlyMap<string, Holding> {
+    if (strategy !== undefined) return this.#byStrategy.get(strategy)?.held ?? new Map();
+    const instIds = [...this.#byStrategy.values()].flatMap(({ held }) => [...held.keys()]);
+    return new Map(instIds.map((instId) => [instId, this.holding(instId)]));
+  }
 
-  const sumsOf = (strategy: string): Sums => {
-    let sums = byStrategy.get(strategy);
+  strategies(): readonly string[] {
+    return [...this.#byStrategy.keys()];
+  }
+
+  #sumsOf(strategy: string): Sums {
+    let sums = this.#byStrategy.get(strategy);
     if (sums === undefined) {
-      sums = newSums(countsMoney);
-      byStrategy.set(strategy, sums);
+      sums = { open: zero, held: new Map() };
+      this.#byStrategy.set(strategy, sums);
     }
     return sums;
-  };
-  const allSums = (): Sums => {
-    if (inAll !== undefined) return inAll;
-    inAll = newSums(countsMoney);
-    for (const { open, held } of byStrategy.values()) {
-      inAll.open.add(open.text);
-      for (const [instId, { holding }] of held) heldIn(inAll, instId).join(holding);
-    }
-    return inAll;
-  };
-  const apply = (fact: ExposureEntry, sign: 1 | -1): void => {
-    const left = fact.open ? leftOf(fact) : "0";
-    const open = left === "0" || fact.px === "" ? "0" : mul(left, fact.px);
-    applyTo(byStrategy.get(fact.strategy) ?? sumsOf(fact.strategy), fact, left, open, sign);
-    if (inAll !== undefined) applyTo(inAll, fact, left, open, sign);
-  };
-  const forgetOldest = (): void => {
-    const [oldest] = over;
-    over.delete(oldest as string);
-    known.delete(oldest as string);
-  };
-  const of = (strategy: string | undefined): Sums | undefined =>
-    strategy === undefined ? allSums() : byStrategy.get(strategy);
+  }
 
-  return {
-    take: (fact) => {
-      const before = known.get(fact.id);
-      const now = before === undefined ? fact : joined(before, fact);
-      if (before !== undefined && same(before, now)) return;
-      if (before !== undefined) apply(before, -1);
-      apply(now, 1);
-      known.set(fact.id, now);
-      if (now.open) return;
-      over.add(fact.id);
-      if (over.size > overMax) forgetOldest();
-    },
-    inherit: (strategy, instId, { position, cash }) => {
-      const own = sumsOf(strategy);
-      for (const sums of inAll === undefined ? [own] : [own, inAll])
-        heldIn(sums, instId).join({ ...flat, position, cash });
-    },
-    close: (instId, px) => {
-      inAll?.held.get(instId)?.close(px);
-      for (const { held } of byStrategy.values()) held.get(instId)?.close(px);
-    },
-    forget: (id) => {
-      const before = known.get(id);
-      if (before === undefined || isPositive(before.filled)) return;
-      apply(before, -1);
-      known.delete(id);
-      over.delete(id);
-    },
-    openNotional: (strategy) => of(strategy)?.open.text ?? "0",
-    holding: (instId, strategy) => of(strategy)?.held.get(instId)?.holding ?? flat,
-    holdings: (strategy) => new Map([...(of(strategy)?.held ?? [])].map(([instId, { holding }]) => [instId, holding])),
-    strategies: () => [...byStrategy.keys()],
-  };
-};
-
-const applyTo = (sums: Sums, fact: ExposureEntry, left: string, open: string, sign: 1 | -1): void => {
-  if (open !== "0") sums.open.add(open, sign);
-  (sums.held.get(fact.instId) ?? heldIn(sums, fact.instId)).add(fact, left, sign);
-};
+  #count(entry: ExposureEntry, by: typeof add): void {
+    const { strategy, instId, side, px, reduceOnly } = entry;
+    const sums = this.#sumsOf(strategy);
+    const left = entry.isOpen ? leftOf(entry) : zero;
+    const { position, cash, buying, selling } = sums.held.get(instId) ?? flat;
+    if (px !== undefined) sums.open = by(sums.open, mul(left, px));
+    sums.held.set(instId, {
+      position: by(position, broughtBy(side, entry)),
+      cash: by(cash, moneyOf(side, entry)),
+      buying: side === "buy" && !reduceOnly ? by(buying, left) : buying,
+      selling: side === "sell" && !reduceOnly ? by(selling, left) : selling,
+    });
+  }
+}

@@ -7,7 +7,7 @@
  * risk-limits.ts).
  */
 import { createHash } from "node:crypto";
-import { compare } from "../../decimal.ts";
+import { compare, read } from "../../decimal-value.ts";
 import type { Limits } from "../../journal/decisions.ts";
 import type { RuleSet } from "./pre-trade-checks.ts";
 
@@ -35,5 +35,5 @@ const isWider = (was: string | number | boolean, is: string | number | boolean |
   if (is === undefined) return true;
   return typeof was === "boolean" || typeof is === "boolean"
     ? is === true && was === false
-    : compare(String(is), String(was)) > 0;
+    : compare(read(String(is)), read(String(was))) > 0;
 };

@@ -9,7 +9,7 @@
 import type { Observable } from "rxjs";
 import { Subscription } from "rxjs";
 import type { Clock, Timer } from "../../clock/clock.ts";
-import { add, compare, isPositive, isZero, mul, neg } from "../../decimal.ts";
+import { add, compare, type Decimal, isPositive, isZero, mul, neg, read, spell, zero } from "../../decimal-value.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
@@ -42,16 +42,16 @@ interface LossWatch {
 /** Shortest time between two comparisons that a price causes. */
 const everyMs = 1_000;
 
-type Priced = (instId: string, position: string) => string | undefined;
+type Priced = (instId: string, position: Decimal) => Decimal | undefined;
 
 /**
  * Profit of holdings: money received less money paid, plus the value of the position. An instrument without a known
  * price is left out.
  */
-export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): string => {
-  let total = "0";
+export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): Decimal => {
+  let total = zero;
   for (const [instId, { cash, position }] of holdings) {
-    const px = isZero(position) ? "0" : priced(instId, position);
+    const px = isZero(position) ? zero : priced(instId, position);
     if (px !== undefined) total = add(total, add(cash, mul(position, px)));
   }
   return total;
@@ -61,14 +61,15 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const { clock, exposure, closingPx, priceChanges, onLoss } = options;
   const { lossPerStrategy, lossInAll } = options.rules;
   const breached = new Set<string | undefined>();
-  const lastPx = new Map<string, string>();
+  const lastPx = new Map<string, Decimal>();
   const watched = new Map<string, Subscription>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let timer: Timer | undefined;
 
   /** Falls back to the last known price, and to the first traded price where no quote ever came. */
   const priced: Priced = (instId, position) => {
-    const px = closingPx(instId, isPositive(position) ? "sell" : "buy") ?? lastPx.get(instId);
+    const quoted = closingPx(instId, isPositive(position) ? "sell" : "buy");
+    const px = quoted === undefined ? lastPx.get(instId) : read(quoted);
     if (px !== undefined) lastPx.set(instId, px);
     return px;
   };
@@ -80,14 +81,14 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const judge = (strategy: string | undefined, limit: string): void => {
     const holdings = exposure.holdings(strategy);
     const loss = neg(profitOf(holdings, priced));
-    if (compare(loss, limit) <= 0) {
+    if (compare(loss, read(limit)) <= 0) {
       if (isPriced(holdings)) breached.delete(strategy);
       return;
     }
     if (breached.has(strategy)) return;
     breached.add(strategy);
     const key = strategy === undefined ? "lossInAll" : "lossPerStrategy";
-    onLoss(strategy, `a loss of ${loss} is more than ${limit} (orders.${key})`);
+    onLoss(strategy, `a loss of ${spell(loss)} is more than ${limit} (orders.${key})`);
   };
 
   const watchHeld = (): void => {
@@ -131,7 +132,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
       look();
     },
     traded: (instId, px) => {
-      if (!lastPx.has(instId)) lastPx.set(instId, px);
+      if (!lastPx.has(instId)) lastPx.set(instId, read(px));
       look();
     },
     close: () => {

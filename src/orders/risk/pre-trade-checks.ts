@@ -7,6 +7,7 @@
 import type { Contract } from "../../contract/contract.ts";
 import { isCancelable } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
+import type { Decimal } from "../../decimal-value.ts";
 import { didYouMean } from "../../errors.ts";
 import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.ts";
 import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
@@ -39,8 +40,6 @@ interface RuleInput {
   /** Why the service may not be sent any order. */
   readonly refused?: string | undefined;
   readonly marketPx: string | undefined;
-  /** The order it becomes, where that was worked out already, by this instrument and price. */
-  readonly specified?: Specified | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
   /** What is open and held, and the market; only where money is limited. */
@@ -52,8 +51,8 @@ interface RuleInput {
 export interface Approval {
   readonly approved: true;
   readonly spec: OrderSpec;
-  /** Empty where it is not known. */
-  readonly baseQty: string;
+  /** Undefined where it is not known. */
+  readonly baseQty: Decimal | undefined;
   /** How it is sent, where it is an exit. */
   readonly exit?: Pick<SizedExit, "wantedQty" | "withoutFlag">;
 }
@@ -117,9 +116,7 @@ export const rule = (input: RuleInput): Ruling => {
     const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
     return { ...refused(reason), crowded: true };
   }
-  const specified = input.specified ?? specifyListed(wanted, input.instruments, contract, input.marketPx);
-  let result: Specified | SizedExit = specified;
-  if (input.exit !== undefined) result = sized(input, specified);
+  const result = sized(input, specifyListed(wanted, input.instruments, contract, input.marketPx));
   if (!result.ok) return { ...refused(result.reason), ...(result.isUnquoted && { isUnquoted: true }) };
   const { spec, baseQty } = result;
   const broken = input.risk === undefined ? undefined : riskRuling({ rules, spec, baseQty, ...input.risk });

@@ -7,7 +7,8 @@
  * Not here: where the values come from (risk-manager.ts), limits on losses (loss-limits.ts), on pace
  * (order-throttle.ts).
  */
-import { add, compare, div, isPositive, mul, neg, sub } from "../../decimal.ts";
+import { add, compare, type Decimal, div, isPositive, mul, positive, read, spell, sub } from "../../decimal-value.ts";
+import { against } from "../exit-size.ts";
 import { type OrderSpec, unquoted } from "../wanted-order.ts";
 import type { Holding } from "./exposure.ts";
 
@@ -37,15 +38,15 @@ export interface RiskRules {
 }
 
 interface Standing {
-  readonly openNotional: string;
+  readonly openNotional: Decimal;
   readonly holding: Holding;
 }
 
 export interface RiskInput {
   readonly rules: RiskRules;
   readonly spec: OrderSpec;
-  /** Base currency; empty where it is not known. */
-  readonly baseQty: string;
+  /** Base currency; undefined where it is not known. */
+  readonly baseQty: Decimal | undefined;
   /** What a market order of this side would meet, if a quote is known. */
   readonly marketPx: string | undefined;
   readonly strategy: Standing;
@@ -75,13 +76,9 @@ export const limitsMoney = (rules: RiskRules): boolean =>
   rules.lossInAll !== undefined ||
   sizeLimits.some((limit) => rules[limit] !== undefined);
 
-const shown = (amount: string): string => (isPositive(amount) ? amount : "0");
-
-const directed = (side: "buy" | "sell", position: string): string => (side === "buy" ? position : neg(position));
-
-/** By own fills it cannot enlarge what is held: the service lets it reduce only. */
+/** The service lets the order reduce only, and by own fills it cannot enlarge the position. */
 const onlyShrinks = ({ spec, strategy: { holding } }: RiskInput): boolean =>
-  spec.reduceOnly && !isPositive(directed(spec.side, holding.position));
+  spec.reduceOnly && !isPositive(against(spec.side === "buy" ? "sell" : "buy", holding.position));
 
 export const riskRuling = (input: RiskInput): RiskRefusal | undefined => {
   const { rules, spec, baseQty, marketPx, strategy, all } = input;
@@ -90,69 +87,83 @@ export const riskRuling = (input: RiskInput): RiskRefusal | undefined => {
   const limited = sizeLimits.find((limit) => rules[limit] !== undefined);
   if (limited === undefined || onlyShrinks(input)) return undefined;
   const px = spec.px === "" ? marketPx : spec.px;
-  if (px === undefined || baseQty === "") {
+  if (px === undefined || baseQty === undefined) {
     return { limit: limited, ...unquoted(spec.instId, `value the order (orders.${limited})`), crowded: true };
   }
-  const notional = mul(baseQty, px);
+  const order: SizedOrder = {
+    rules,
+    spec,
+    baseQty,
+    notional: mul(baseQty, read(px)),
+    markPx: read(marketPx ?? px),
+  };
   return (
-    orderRuling(rules, notional) ??
-    openRuling("openNotionalPerStrategy", rules, "the strategy's", notional, strategy) ??
-    openRuling("openNotionalInAll", rules, "all", notional, all) ??
-    positionRuling("positionPerStrategy", "the strategy's", input, marketPx ?? px, strategy) ??
-    positionRuling("positionInAll", "the", input, marketPx ?? px, all)
+    orderRuling(order) ??
+    openRuling("openNotionalPerStrategy", "the strategy's", order, strategy) ??
+    openRuling("openNotionalInAll", "all", order, all) ??
+    positionRuling("positionPerStrategy", "the strategy's", order, strategy) ??
+    positionRuling("positionInAll", "the", order, all)
   );
 };
 
-/** A limit price on the wrong side of the market takes whatever is there: far beyond it, it is a slip. */
+/** An order with a known size and value. */
+interface SizedOrder extends Pick<RiskInput, "rules" | "spec"> {
+  readonly baseQty: Decimal;
+  readonly notional: Decimal;
+  readonly markPx: Decimal;
+}
+
+const hundred = read("100");
+
+/** A limit price on the wrong side of the market takes any liquidity there: far beyond the market it is a mistake. */
 const bandRuling = ({
   rules: { priceBandPct: pct },
   spec: { px, side },
   marketPx,
 }: RiskInput): RiskRefusal | undefined => {
   if (pct === undefined || px === "" || marketPx === undefined) return undefined;
-  const hundredfold = mul(marketPx, side === "buy" ? add("100", pct) : sub("100", pct));
-  const beyond = side === "buy" ? compare(mul(px, "100"), hundredfold) > 0 : compare(mul(px, "100"), hundredfold) < 0;
-  if (!beyond) return undefined;
-  const bound = shown(div(hundredfold, "100", places));
-  const passes = side === "buy" ? `up to ${bound}` : `from ${bound} on`;
+  const isBuy = side === "buy";
+  const hundredfold = mul(read(marketPx), (isBuy ? add : sub)(hundred, read(pct)));
+  if (compare(mul(read(px), hundred), hundredfold) !== (isBuy ? 1 : -1)) return undefined;
+  const bound = spell(positive(div(hundredfold, hundred, places)));
+  const passes = isBuy ? `up to ${bound}` : `from ${bound} on`;
   const reason = `px ${px} is more than ${pct} % beyond the market at ${marketPx}; ${passes} would pass (orders.priceBandPct)`;
   return { limit: "priceBandPct", reason, crowded: false };
 };
 
-const orderRuling = ({ orderNotionalMax: most }: RiskRules, notional: string): RiskRefusal | undefined => {
-  if (most === undefined || compare(notional, most) <= 0) return undefined;
-  const reason = `the order is worth ${notional}; up to ${most} would pass (orders.orderNotionalMax)`;
+const orderRuling = ({ rules: { orderNotionalMax: most }, notional }: SizedOrder): RiskRefusal | undefined => {
+  if (most === undefined || compare(notional, read(most)) <= 0) return undefined;
+  const reason = `the order is worth ${spell(notional)}; up to ${most} would pass (orders.orderNotionalMax)`;
   return { limit: "orderNotionalMax", reason, crowded: false };
 };
 
 const openRuling = (
   limit: "openNotionalPerStrategy" | "openNotionalInAll",
-  { [limit]: most }: RiskRules,
   whose: string,
-  notional: string,
+  { rules: { [limit]: most }, notional }: SizedOrder,
   { openNotional }: Standing,
 ): RiskRefusal | undefined => {
-  if (most === undefined || compare(add(openNotional, notional), most) <= 0) return undefined;
-  const room = shown(sub(most, openNotional));
-  const reason = `the order is worth ${notional} and ${whose} open orders ${openNotional} of ${most}; up to ${room} would pass (orders.${limit})`;
-  return { limit, reason, crowded: compare(notional, most) <= 0 };
+  if (most === undefined || compare(add(openNotional, notional), read(most)) <= 0) return undefined;
+  const room = spell(positive(sub(read(most), openNotional)));
+  const reason = `the order is worth ${spell(notional)} and ${whose} open orders ${spell(openNotional)} of ${most}; up to ${room} would pass (orders.${limit})`;
+  return { limit, reason, crowded: compare(notional, read(most)) <= 0 };
 };
 
 const positionRuling = (
   limit: "positionPerStrategy" | "positionInAll",
   whose: string,
-  { rules: { [limit]: most }, spec: { side, instId }, baseQty }: RiskInput,
-  px: string,
-  { holding }: Standing,
+  { rules: { [limit]: most }, spec: { side, instId }, baseQty, markPx }: SizedOrder,
+  { holding: { position, buying, selling } }: Standing,
 ): RiskRefusal | undefined => {
   if (most === undefined) return undefined;
-  const before = add(directed(side, holding.position), side === "buy" ? holding.buying : holding.selling);
+  const isBuy = side === "buy";
+  const before = isBuy ? add(position, buying) : sub(selling, position);
   const reach = add(before, baseQty);
-  if (!isPositive(reach) || compare(mul(reach, px), most) <= 0) return undefined;
-  const room = shown(sub(div(most, px, places), before));
-  const word = side === "buy" ? "long" : "short";
+  const worth = mul(reach, markPx);
+  if (!isPositive(reach) || compare(worth, read(most)) <= 0) return undefined;
+  const room = spell(positive(sub(div(read(most), markPx, places), before)));
   const reason =
-    `${whose} position in ${instId} could become ${mul(reach, px)} ${word}, more than ${most}; ` +
+    `${whose} position in ${instId} could become ${spell(worth)} ${isBuy ? "long" : "short"}, more than ${most}; ` +
     `a size of up to ${room} would pass (orders.${limit})`;
-  return { limit, reason, crowded: compare(mul(baseQty, px), most) <= 0 };
+  return { limit, reason, crowded: compare(mul(baseQty, markPx), read(most)) <= 0 };
 };

@@ -9,12 +9,13 @@ import { EMPTY, type Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
+import { read } from "../../decimal-value.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
+import type { Execution } from "../executions.ts";
 import { isClosed, type Order } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
-import { createExposure, type Exposure, type Holding } from "./exposure.ts";
-import { type EntrySource, type Execution, exposureEntryOf } from "./exposure-entry.ts";
+import { type EntrySource, Exposure, exposureEntryOf } from "./exposure.ts";
 import { createLossWatch, type OnLoss } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
@@ -29,16 +30,19 @@ interface RiskManagerOptions {
 }
 
 /** What a strategy holds by orders of previous runs that are over. */
-export type Inherited = Pick<Holding, "position" | "cash"> & {
+export interface Inherited {
+  /** Decimal text. */
+  readonly position: string;
+  readonly cash: string;
   readonly strategy: string;
   readonly instId: string;
   readonly booked?: BookedPosition;
-};
+}
 
 const retriesWithin = 8;
 
 export class RiskManager {
-  readonly exposure: Exposure;
+  readonly exposure = new Exposure();
   /**
    * How many wanted orders that found no room are tried again when an order has ended: it may have been larger than
    * they are.
@@ -59,7 +63,6 @@ export class RiskManager {
   constructor(options: RiskManagerOptions, onLoss: OnLoss) {
     const { clock, contract, rules, instruments, marketPx, priceChanges = () => EMPTY } = options;
     this.isLimited = limitsMoney(rules);
-    this.exposure = createExposure(this.isLimited);
     this.retries = this.isLimited ? retriesWithin : 1;
     this.#marketPx = marketPx;
     this.#source = { profile: contract.profile, instruments, marketPx };
@@ -91,7 +94,7 @@ export class RiskManager {
   /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     for (const { strategy, instId, position, cash } of holdings)
-      this.exposure.inherit(strategy, instId, { position, cash });
+      this.exposure.inherit(strategy, instId, { position: read(position), cash: read(cash) });
     if (this.isLimited) this.#losses.inherited(judged);
   }
 

@@ -4,26 +4,28 @@ import { describe, expect, it } from "vitest";
 import { isLowWorse } from "../../../src/backtest/worse-end.ts";
 import type { PathExit } from "../../../src/client/service-port.ts";
 import { createContract } from "../../../src/contract/contract.ts";
+import { type Decimal, read, spell } from "../../../src/decimal-value.ts";
 import type { Protect } from "../../../src/index.ts";
 import { exitOf } from "../../../src/orders/protection/protect.ts";
 import { Protection } from "../../../src/orders/protection/protection.ts";
 
 const instId = "BTC-USDT-SWAP";
-const tick = "1";
+const tick = read("1");
 const { profile } = createContract();
+const text = (px: Decimal | undefined): string | undefined => (px === undefined ? undefined : spell(px));
 
 type BarAhead = Parameters<typeof isLowWorse>[0];
 
 const held = (entry: "buy" | "sell", protect: Protect, qty = "1"): PathExit => {
   const name = { strategy: "s", name: "one", instId, scope: "order", exitSlot: "one.exit" } as const;
   const protection = new Protection(name, exitOf(entry), protect, profile);
-  protection.entered({ clOrdId: "a", filled: qty, value: String(100 * Number(qty)) });
+  protection.entered({ clOrdId: "a", filled: read(qty), value: read(String(100 * Number(qty))) });
   protection.see({ px: "100", low: "100", high: "100", since: 0 }, tick);
   return {
     side: protection.side,
     qty,
-    stopPx: protection.standingStop(tick)?.px,
-    takeProfitPx: protection.takeProfitPx(tick),
+    stopPx: text(protection.currentStop(tick)?.px),
+    takeProfitPx: text(protection.takeProfitPx(tick)),
     exitOn: (path) => protection.exitOn(path, tick),
   };
 };

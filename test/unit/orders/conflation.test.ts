@@ -1,8 +1,8 @@
 /** Wanted orders that change while their slot waits: nothing is done for them until it matters, and then for the latest. */
 import { describe, expect, it } from "vitest";
 import type { ActionClass, OrderPhase } from "../../../src/journal/events.ts";
-import { mayWait } from "../../../src/orders/conflation.ts";
 import type { Order } from "../../../src/orders/order-state.ts";
+import { mayWait } from "../../../src/orders/plan.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { builtOrder } from "../../support/built-orders.ts";

@@ -1,10 +1,15 @@
 /** Sizes of exits by what their strategy holds: a table. */
 import { describe, expect, it } from "vitest";
+import { read } from "../../../src/decimal-value.ts";
 import { type ExitLimit, lackOf, sizeExit } from "../../../src/orders/exit-size.ts";
+import { spelled, type Texts, valued } from "../../support/decimal-texts.ts";
 import { swap } from "../../support/harness/orders.ts";
 
+type Limit = Texts<ExitLimit>;
+const limitOf = (limit: Limit): ExitLimit => valued<ExitLimit>(limit, ["held", "promised", "covered"]);
+
 const steps = { lotSize: "0.001", minSize: "0.002" };
-const alone: ExitLimit = {
+const alone: Limit = {
   held: "0.01",
   promised: "0",
   covered: "0.01",
@@ -13,10 +18,10 @@ const alone: ExitLimit = {
   isOthers: false,
   isKnown: true,
 };
-const among: ExitLimit = { ...alone, isAlone: false };
+const among: Limit = { ...alone, isAlone: false };
 
 describe("An exit", () => {
-  it.each<[string, ExitLimit, string | undefined]>([
+  it.each<[string, Limit, string | undefined]>([
     ["of a strategy alone leaves", alone, undefined],
     ["leaves where other exits promise all: the service cuts it", { ...alone, promised: "0.01" }, undefined],
     ["leaves where a position may be older than the journal", { ...alone, held: "0", isKnown: false }, undefined],
@@ -46,10 +51,10 @@ describe("An exit", () => {
     ["waits where the product has no flag", { ...among, hasFlag: false, flagOnly: "so" }, "room"],
     ["of a strategy alone carries the flag anyway", { ...alone, covered: "0", flagOnly: "so" }, undefined],
   ])("%s", (_, limit, lack) => {
-    expect(lackOf(limit, steps)?.of).toBe(lack);
+    expect(lackOf(limitOf(limit), steps)?.of).toBe(lack);
   });
 
-  it.each<[string, string, ExitLimit, { qty: string; wantedQty: string; withoutFlag: boolean }]>([
+  it.each<[string, string, Limit, { qty: string; wantedQty: string; withoutFlag: boolean }]>([
     ["alone, of less than is held", "0.004", alone, { qty: "0.004", wantedQty: "0.004", withoutFlag: false }],
     ["alone, of more than is held", "0.05", alone, { qty: "0.01", wantedQty: "0.05", withoutFlag: false }],
     [
@@ -112,12 +117,13 @@ describe("An exit", () => {
     ["without a flag", "0.01", { ...among, hasFlag: false }, { qty: "0.01", wantedQty: "0.01", withoutFlag: true }],
   ])("%s is sized", (_, baseQty, limit, expected) => {
     const spec = { instId: swap, side: "sell", ordType: "limit", px: "60000", sz: baseQty, reduceOnly: true } as const;
-    const respecify = (qty: string) => ({ ok: true as const, spec: { ...spec, sz: qty }, baseQty: qty });
-    const sized = sizeExit({ spec, baseQty }, limit, steps, respecify);
-    expect(sized).toMatchObject({
+    const respecify = (qty: string) => ({ ok: true as const, spec: { ...spec, sz: qty }, baseQty: read(qty) });
+    const base = baseQty === "" ? undefined : read(baseQty);
+    const sized = sizeExit({ spec, baseQty: base }, limitOf(limit), steps, respecify);
+    expect(spelled(sized)).toMatchObject({
       ok: true,
-      baseQty: expected.qty,
-      wantedQty: expected.wantedQty,
+      baseQty: expected.qty === "" ? undefined : expected.qty,
+      wantedQty: expected.wantedQty === "" ? undefined : expected.wantedQty,
       withoutFlag: expected.withoutFlag,
     });
     if (sized.ok) expect(sized.spec.sz).toBe(expected.qty);
@@ -125,7 +131,7 @@ describe("An exit", () => {
 
   it("of an unknown size is refused among others: it might reduce more than is held", () => {
     const spec = { instId: swap, side: "sell", ordType: "market", px: "", sz: "600", reduceOnly: true } as const;
-    const sized = sizeExit({ spec, baseQty: "" }, among, steps, () => ({ ok: false, reason: "" }));
+    const sized = sizeExit({ spec, baseQty: undefined }, limitOf(among), steps, () => ({ ok: false, reason: "" }));
     const reason = `no quote of ${swap} is known yet to tell how much of 0.01 it would reduce`;
     expect(sized).toEqual({ ok: false, reason, isUnquoted: true });
   });

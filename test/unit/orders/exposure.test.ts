@@ -7,13 +7,18 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { SzUnit } from "../../../src/contract/profile.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
+import { read, spell } from "../../../src/decimal-value.ts";
 import type { Order } from "../../../src/orders/order-state.ts";
-import { createExposure, type ExposureEntry } from "../../../src/orders/risk/exposure.ts";
-import { exposureEntryOf } from "../../../src/orders/risk/exposure-entry.ts";
+import { Exposure, type ExposureEntry, exposureEntryOf } from "../../../src/orders/risk/exposure.ts";
 import { builtOrder, builtSpec } from "../../support/built-orders.ts";
+import { spelled, type Texts, valued } from "../../support/decimal-texts.ts";
 import { eth, swap } from "../../support/harness/orders.ts";
 
-const fact = (over: Partial<ExposureEntry> = {}): ExposureEntry => ({
+type Fact = Texts<ExposureEntry>;
+const entryOf = (fact: Fact): ExposureEntry =>
+  valued<ExposureEntry>(fact, ["px", "base", "filled", "value", "cost", "feeQty"]);
+
+const fact = (over: Partial<Fact> = {}): Fact => ({
   id: "1",
   strategy: "a",
   instId: swap,
@@ -21,38 +26,39 @@ const fact = (over: Partial<ExposureEntry> = {}): ExposureEntry => ({
   px: "100",
   base: "2",
   reduceOnly: false,
-  open: true,
+  isOpen: true,
   filled: "0",
   value: "0",
   cost: "0",
+  feeQty: undefined,
   ...over,
 });
 
-const folded = (...facts: readonly ExposureEntry[]) => {
-  const exposure = createExposure();
-  for (const one of facts) exposure.take(one);
+const folded = (...facts: readonly Fact[]) => {
+  const exposure = new Exposure();
+  for (const one of facts) exposure.take(entryOf(one));
   return exposure;
 };
 
 describe("Exposure of all strategies", () => {
   it("counts what previous runs left and what was closed, before it is first asked for and after", () => {
-    const exposure = createExposure();
+    const exposure = new Exposure();
     const change = (id: string): void => {
-      exposure.inherit("a", swap, { position: "1", cash: "-100" });
-      exposure.take(fact({ id, strategy: "b", filled: "2", value: "200", cost: "0.2", open: false }));
-      exposure.close(swap, "90");
-      exposure.inherit("b", swap, { position: "1.5", cash: "0" });
+      exposure.inherit("a", swap, { position: read("1"), cash: read("-100") });
+      exposure.take(entryOf(fact({ id, strategy: "b", filled: "2", value: "200", cost: "0.2", isOpen: false })));
+      exposure.close(swap, read("90"));
+      exposure.inherit("b", swap, { position: read("1.5"), cash: read("0") });
     };
     change("1");
-    expect(exposure.holding(swap)).toMatchObject({ position: "1.5", cash: "-30.2" });
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position: "1.5", cash: "-30.2" });
     change("2");
-    expect(exposure.holding(swap)).toMatchObject({ position: "1.5", cash: "74.6" });
-    expect(exposure.holding(swap)).toMatchObject({ position: exposure.holding(swap, "b").position });
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position: "1.5", cash: "74.6" });
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position: spell(exposure.holding(swap, "b").position) });
   });
 });
 
 describe("Exposure of a strategy:", () => {
-  it.each<[string, readonly ExposureEntry[], string, string, string]>([
+  it.each<[string, readonly Fact[], string, string, string]>([
     ["an open order counts in full", [fact()], "200", "0", "2"],
     [
       "a fill moves from what is open to what is held",
@@ -62,55 +68,52 @@ describe("Exposure of a strategy:", () => {
       "1.5",
     ],
     ["told twice it counts once", [fact(), fact(), fact()], "200", "0", "2"],
-    ["what is over is not open", [fact(), fact({ open: false })], "0", "0", "0"],
-    ["what is over stays over", [fact({ open: false, filled: "1", value: "100" }), fact()], "0", "1", "0"],
-    ["a sale is negative", [fact({ side: "sell", filled: "2", value: "200", open: false })], "0", "-2", "0"],
+    ["what is over is not open", [fact(), fact({ isOpen: false })], "0", "0", "0"],
+    ["what is over stays over", [fact({ isOpen: false, filled: "1", value: "100" }), fact()], "0", "1", "0"],
+    ["a sale is negative", [fact({ side: "sell", filled: "2", value: "200", isOpen: false })], "0", "-2", "0"],
     ["an order that only reduces is open but opens nothing", [fact({ reduceOnly: true })], "200", "0", "0"],
     ["more executed than estimated leaves nothing open", [fact({ filled: "2.1", value: "200" })], "0", "2.1", "0"],
   ])("%s", (_, facts, open, position, buying) => {
     const exposure = folded(...facts);
-    expect(exposure.openNotional()).toBe(open);
-    expect(exposure.holding(swap)).toMatchObject({ position, buying });
-    expect(exposure.openNotional("a")).toBe(open);
-    expect(exposure.holding(swap, "a")).toMatchObject({ position, buying });
+    expect(spell(exposure.openNotional())).toBe(open);
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position, buying });
+    expect(spell(exposure.openNotional("a"))).toBe(open);
+    expect(spelled(exposure.holding(swap, "a"))).toMatchObject({ position, buying });
   });
 
   it("cash is what was received less what was paid, costs included", () => {
-    const bought = fact({ filled: "2", value: "200", cost: "0.2", open: false });
-    const sold = fact({ id: "2", side: "sell", filled: "2", value: "210", cost: "-0.1", open: false });
-    expect(folded(bought, sold).holding(swap).cash).toBe("9.9");
+    const bought = fact({ filled: "2", value: "200", cost: "0.2", isOpen: false });
+    const sold = fact({ id: "2", side: "sell", filled: "2", value: "210", cost: "-0.1", isOpen: false });
+    expect(spell(folded(bought, sold).holding(swap).cash)).toBe("9.9");
   });
 
   it("what was closed by no order of ours is held no more, and its value is cash", () => {
-    const exposure = folded(fact({ filled: "2", value: "200", cost: "0.2", open: false }));
-    expect(exposure.holding(swap)).toMatchObject({ position: "2", cash: "-200.2" });
-    exposure.close(swap, "90");
-    expect(exposure.holding(swap)).toMatchObject({ position: "0", cash: "-20.2" });
-    expect(exposure.holding(swap, "a")).toMatchObject({ position: "0", cash: "-20.2" });
+    const exposure = folded(fact({ filled: "2", value: "200", cost: "0.2", isOpen: false }));
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position: "2", cash: "-200.2" });
+    exposure.close(swap, read("90"));
+    expect(spelled(exposure.holding(swap))).toMatchObject({ position: "0", cash: "-20.2" });
+    expect(spelled(exposure.holding(swap, "a"))).toMatchObject({ position: "0", cash: "-20.2" });
   });
 
   it("an order that gets a home moves there", () => {
     const exposure = folded(fact({ strategy: "" }), fact({ strategy: "b" }));
-    expect([exposure.openNotional(""), exposure.openNotional("b"), exposure.openNotional()]).toEqual([
-      "0",
-      "200",
-      "200",
-    ]);
+    expect(["", "b", undefined].map((of) => spell(exposure.openNotional(of)))).toEqual(["0", "200", "200"]);
   });
 
   it("a placement that was turned away does not count, and its id may serve another order", () => {
     const exposure = folded(fact());
     exposure.forget("1");
-    expect(exposure.openNotional()).toBe("0");
-    exposure.take(fact({ base: "1" }));
-    expect(exposure.openNotional()).toBe("100");
+    expect(spell(exposure.openNotional())).toBe("0");
+    exposure.take(entryOf(fact({ base: "1" })));
+    expect(spell(exposure.openNotional())).toBe("100");
   });
 
   it("what was executed is never forgotten, also when its order is", () => {
-    const exposure = createExposure();
-    for (let id = 0; id < 5_000; id++) exposure.take(fact({ id: String(id), filled: "2", value: "200", open: false }));
+    const exposure = new Exposure();
+    for (let id = 0; id < 5_000; id++)
+      exposure.take(entryOf(fact({ id: String(id), filled: "2", value: "200", isOpen: false })));
     exposure.forget("4999");
-    expect(exposure.holding(swap).position).toBe("10000");
+    expect(spell(exposure.holding(swap).position)).toBe("10000");
   });
 });
 
@@ -133,10 +136,10 @@ const tellings = fc
   .map((orders) =>
     orders.map(({ fills, ends, homeless, px, base, ...rest }, index) => {
       const filled = fills.map((fill) => Math.min(fill, base)).sort((a, b) => a - b);
-      return filled.map((done, step): ExposureEntry => {
+      return filled.map((done, step): Fact => {
         const last = step === filled.length - 1;
         const owner = homeless && step === 0 && !last ? "" : rest.strategy;
-        const amounts = { filled: String(done), value: String(done * px), cost: String(done) };
+        const amounts = { filled: String(done), value: String(done * px), cost: String(done), feeQty: undefined };
         return {
           ...rest,
           ...amounts,
@@ -144,19 +147,19 @@ const tellings = fc
           id: String(index),
           px: String(px),
           base: String(base),
-          open: !(ends && last),
+          isOpen: !(ends && last),
         };
       });
     }),
   );
 
 /** The same sums by another way: whole numbers, all orders at once, the last telling of each. */
-const recomputed = (orders: readonly (readonly ExposureEntry[])[], instId: string, strategy?: string) => {
+const recomputed = (orders: readonly (readonly Fact[])[], instId: string, strategy?: string) => {
   const total = { open: 0, position: 0, cash: 0, buying: 0, selling: 0 };
   for (const life of orders) {
-    const last = life[life.length - 1] as ExposureEntry;
+    const last = life[life.length - 1] as Fact;
     if (strategy !== undefined && last.strategy !== strategy) continue;
-    const left = last.open ? Number(last.base) - Number(last.filled) : 0;
+    const left = last.isOpen ? Number(last.base) - Number(last.filled) : 0;
     total.open += left * Number(last.px);
     if (last.instId !== instId) continue;
     const sign = last.side === "buy" ? 1 : -1;
@@ -167,23 +170,21 @@ const recomputed = (orders: readonly (readonly ExposureEntry[])[], instId: strin
   return Object.fromEntries(Object.entries(total).map(([name, value]) => [name, String(value === 0 ? 0 : value)]));
 };
 
-it("Repetitions and any order of arrival give the sums of all orders at once", () => {
+it("Repetitions give the sums of all orders at once, however the orders follow each other", () => {
   fc.assert(
     fc.property(tellings, fc.infiniteStream(fc.nat({ max: 1_000 })), (orders, chance) => {
       const draw = (): number => chance.next().value ?? 0;
-      const told = orders.flat().flatMap((one) => (draw() % 3 === 0 ? [one, one] : [one]));
-      const shuffled = told.map((one) => ({ one, key: draw() })).sort((a, b) => a.key - b.key);
-      // The sums of all strategies are kept from the first question on, whenever that is.
-      const exposure = createExposure();
-      const asksAt = draw() % shuffled.length;
-      for (const [index, { one }] of shuffled.entries()) {
-        if (index === asksAt) exposure.holding(swap);
-        exposure.take(one);
+      // Each order in the order of its life, some of it repeated; the orders mixed.
+      const lives = orders.map((life) => life.flatMap((one) => (draw() % 3 === 0 ? [one, one] : [one])));
+      const exposure = new Exposure();
+      while (lives.some((life) => life.length > 0)) {
+        const one = lives[draw() % lives.length]?.shift();
+        if (one !== undefined) exposure.take(entryOf(one));
       }
       for (const strategy of [undefined, "a", "b"]) {
         for (const instId of [swap, eth]) {
           const is = { open: exposure.openNotional(strategy), ...exposure.holding(instId, strategy) };
-          expect(is).toEqual(recomputed(orders, instId, strategy));
+          expect(spelled(is)).toEqual(recomputed(orders, instId, strategy));
         }
       }
     }),
@@ -202,13 +203,10 @@ describe("An order's exposure", () => {
       spec: { ...builtSpec, sz },
       record: { avgPx: "59999.333333333333", accFillSz, fee: "-1.5", ...record },
     });
-  const factWith = (unit: SzUnit, one: Order, px?: string): ExposureEntry => {
+  const factWith = (unit: SzUnit, one: Order, px?: string): Fact => {
     const szUnit = { SPOT: unit, SWAP: unit };
-    return exposureEntryOf(one, {
-      profile: { ...contract.profile, order: { ...contract.profile.order, szUnit } },
-      instruments,
-      marketPx: () => px,
-    });
+    const profile = { ...contract.profile, order: { ...contract.profile.order, szUnit } };
+    return spelled(exposureEntryOf(one, { profile, instruments, marketPx: () => px }));
   };
 
   it.each<[SzUnit, string, string]>([
@@ -216,17 +214,17 @@ describe("An order's exposure", () => {
     ["contracts", "6", "3"],
     ["quote_notional", "3600", "1799.97999999999999"],
   ])("is the same whatever sz counts: %s", (unit, sz, accFillSz) => {
-    const { base, filled, value, cost, open } = factWith(unit, order(sz, accFillSz));
-    expect({ base, filled, cost, open }).toEqual({ base: "0.06", filled: "0.03", cost: "1.5", open: true });
+    const { base, filled, value, cost, isOpen } = factWith(unit, order(sz, accFillSz));
+    expect({ base, filled, cost, isOpen }).toEqual({ base: "0.06", filled: "0.03", cost: "1.5", isOpen: true });
     expect(value).toBe("1799.97999999999999");
   });
 
   it("keeps what was executed when the lot has become coarser since", () => {
     const coarse = () => new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.1" }]]);
     const source = { profile: contract.profile, instruments: coarse, marketPx: () => undefined };
-    expect(exposureEntryOf(order("3600", "1799.97999999999999"), source).filled).toBe("0.03");
+    expect(spell(exposureEntryOf(order("3600", "1799.97999999999999"), source).filled)).toBe("0.03");
     const third = order("3600", "2220.003", { avgPx: "60000.08108", fee: "0" });
-    expect(exposureEntryOf(third, source).filled).toBe("0.037");
+    expect(spell(exposureEntryOf(third, source).filled)).toBe("0.037");
   });
 
   it("is a whole number of lots, however roughly the service rounds its average", () => {
@@ -236,16 +234,16 @@ describe("An order's exposure", () => {
 
   it("counts in full while its outcome is unknown, and not at all when it was turned away", () => {
     const spec = { ...builtSpec, sz: "0.06" };
-    expect(factWith("base", builtOrder({ spec, phase: "unknown" }))).toMatchObject({ open: true, filled: "0" });
-    expect(factWith("base", builtOrder({ spec, phase: "planned" }))).toMatchObject({ open: false });
+    expect(factWith("base", builtOrder({ spec, phase: "unknown" }))).toMatchObject({ isOpen: true, filled: "0" });
+    expect(factWith("base", builtOrder({ spec, phase: "planned" }))).toMatchObject({ isOpen: false });
   });
 
   it("is valued at the market where it has no price", () => {
     const spec = { ...builtSpec, sz: "6", px: "", ordType: "market" as const };
     expect(factWith("contracts", builtOrder({ spec }), "61000")).toMatchObject({ px: "61000", base: "0.06" });
-    expect(factWith("quote_notional", builtOrder({ spec }))).toMatchObject({ px: "", base: "0" });
+    expect(factWith("quote_notional", builtOrder({ spec }))).toMatchObject({ px: undefined, base: "0" });
     // The amount of a market order is a little more than its quantity costs.
-    expect(factWith("quote_notional", builtOrder({ spec, qty: "0.06" }), "61000")).toMatchObject({
+    expect(factWith("quote_notional", builtOrder({ spec, qty: read("0.06") }), "61000")).toMatchObject({
       px: "61000",
       base: "0.06",
     });

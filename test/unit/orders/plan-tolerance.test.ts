@@ -22,7 +22,7 @@ const restingFor = (was: WantedOrder | undefined, spec: Partial<OrderSpec> = {})
 const becomes = (spec: Partial<OrderSpec>) => (): Specified => ({
   ok: true,
   spec: { ...resting, ...spec },
-  baseQty: "",
+  baseQty: undefined,
 });
 
 /** A wanted order that is not the one the order was placed for, whatever it becomes. */

@@ -21,7 +21,7 @@ const specOf = (wanted: WantedOrder) =>
     reduceOnly: false,
   }) as const;
 const specify = (wanted: WantedOrder): Specified =>
-  wanted.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wanted), baseQty: "" };
+  wanted.qty === "0" ? { ok: false, reason: "zero" } : { ok: true, spec: specOf(wanted), baseQty: undefined };
 const order = (phase: OrderPhase, cancel?: "cancel"): Order =>
   builtOrder({ wanted: bid(), spec: specOf(bid()), phase, ...(cancel !== undefined && { cancel }) });
 const wanted = bid();
@@ -36,9 +36,9 @@ describe("The next step of a slot:", () => {
   it.each<[string, Partial<SlotView>, string]>([
     ["nothing wanted, nothing there", {}, "nothing"],
     ["wanted and nothing there", { wanted }, "place"],
-    ["wanted and queued", { wanted, queued: true }, "nothing"],
-    ["queued and not wanted any more", { queued: true }, "unqueue"],
-    ["queued and not allowed any more", { wanted, queued: true, mayPlace: false }, "unqueue"],
+    ["wanted and queued", { wanted, isQueued: true }, "nothing"],
+    ["queued and not wanted any more", { isQueued: true }, "withdraw"],
+    ["queued and not allowed any more", { wanted, isQueued: true, mayPlace: false }, "withdraw"],
     ["not allowed", { wanted, mayPlace: false }, "nothing"],
     ["settled", { wanted, settled: wanted }, "nothing"],
     ["another one is settled", { wanted, settled: dearer }, "place"],
@@ -54,7 +54,7 @@ describe("The next step of a slot:", () => {
     ],
     ["rests and the new wanted cannot be said", { wanted: bid({ qty: "0" }), order: order("live") }, "cancel replaced"],
     ["rests on the other side", { wanted: bid({ side: "sell" }), order: order("live") }, "cancel replaced"],
-    ["leaves and is wanted again", { wanted, order: order("live", "cancel") }, "keep-cancel-off"],
+    ["leaves and is wanted again", { wanted, order: order("live", "cancel") }, "keep"],
     ["leaves and is not wanted", { order: order("canceling", "cancel") }, "cancel unwanted"],
     ["on its way and not wanted", { order: order("sent") }, "nothing"],
     ["unknown and not wanted", { order: order("unknown") }, "nothing"],
@@ -64,7 +64,7 @@ describe("The next step of a slot:", () => {
     const whole: SlotView = {
       wanted: undefined,
       order: undefined,
-      queued: false,
+      isQueued: false,
       settled: undefined,
       mayPlace: true,
       ...view,

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { SzUnit } from "../../../src/contract/profile.ts";
 import type { InstrumentRecord } from "../../../src/contract/schemas.ts";
+import { spell } from "../../../src/decimal-value.ts";
 import { specify, type WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { bid, eth, ready, spot, swap } from "../../support/harness/orders.ts";
 
@@ -171,7 +172,9 @@ describe("A wanted order in the service's units:", () => {
     const { profile } = createContract({ order: { szUnit: { SPOT: unit, SWAP: unit } } });
     const whole = { slot: "x", instId: swap, side: "buy", ...wanted } as WantedOrder;
     const result = specify(whole, { ...instrument, ...over }, profile, marketPx);
-    return result.ok ? `${result.spec.px || "market"} x ${result.spec.sz} (${result.baseQty})` : result.reason;
+    if (!result.ok) return result.reason;
+    const { spec, baseQty } = result;
+    return `${spec.px || "market"} x ${spec.sz} (${baseQty === undefined ? "" : spell(baseQty)})`;
   };
 
   it.each([

@@ -4,22 +4,29 @@
 import { Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import { read, spell, zero } from "../../../src/decimal-value.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Effects } from "../../../src/orders/effects.ts";
-import { createExposure, type Holding } from "../../../src/orders/risk/exposure.ts";
+import { Exposure, type Holding } from "../../../src/orders/risk/exposure.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
 import { OrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
 import { Waits } from "../../../src/orders/waits.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
+import { type Texts, valued } from "../../support/decimal-texts.ts";
 import { swap } from "../../support/harness/orders.ts";
 
 type Standing = RiskInput["strategy"];
 
-const standing = (openNotional = "0", holding: Partial<Holding> = {}): Standing => ({
-  openNotional,
-  holding: { position: "0", cash: "0", buying: "0", selling: "0", ...holding },
+const amounts = ["position", "cash", "buying", "selling"] as const;
+const holdingOf = (texts: Partial<Texts<Holding>>): Holding => {
+  const none = { position: "0", cash: "0", buying: "0", selling: "0" };
+  return valued<Holding>({ ...none, ...texts }, amounts);
+};
+const standing = (openNotional = "0", holding: Partial<Texts<Holding>> = {}): Standing => ({
+  openNotional: read(openNotional),
+  holding: holdingOf(holding),
 });
 
 /** One bitcoin at 100 beside a market at 100, unless said otherwise. */
@@ -38,7 +45,8 @@ const ruled = (
     reduceOnly: false,
     ...change,
   };
-  return riskRuling({ rules, spec, baseQty: qty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
+  const baseQty = qty === "" ? undefined : read(qty);
+  return riskRuling({ rules, spec, baseQty, marketPx: "100", strategy: standing(), all: standing(), ...rest });
 };
 
 /** Admits slots to a throttle, and performs what it decides. */
@@ -118,7 +126,7 @@ describe("Risk limits on open orders:", () => {
 });
 
 describe("Risk limits on positions:", () => {
-  it.each<[string, Partial<Holding>, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
+  it.each<[string, Partial<Texts<Holding>>, Partial<OrderSpec> & { readonly qty?: string }, string | undefined]>([
     ["flat, within", {}, { qty: "3" }, undefined],
     ["flat, beyond", {}, { qty: "3.001" }, "300.1 long, more than 300; a size of up to 3 "],
     [
@@ -218,19 +226,19 @@ describe("The order throttle:", () => {
 });
 
 describe("Loss limits:", () => {
-  const holding = (position: string, cash: string): Holding => ({ position, cash, buying: "0", selling: "0" });
+  const holding = (position: string, cash: string): Holding => holdingOf({ position, cash });
 
   it.each<[string, Holding, string, string]>([
     ["long below what was paid", holding("2", "-200"), "90", "-20"],
     ["short above what was received", holding("-2", "200"), "110", "-20"],
     ["closed, costs only", holding("0", "-0.3"), "5", "-0.3"],
   ])("%s", (_, held, px, profit) => {
-    expect(profitOf(new Map([[swap, held]]), () => px)).toBe(profit);
+    expect(spell(profitOf(new Map([[swap, held]]), () => read(px)))).toBe(profit);
   });
 
   const setup = (rules: RiskRules) => {
     const clock = createVirtualClock(0);
-    const exposure = createExposure();
+    const exposure = new Exposure();
     const told: string[] = [];
     let px: string | undefined = "100";
     const changes$ = new Subject<void>();
@@ -247,9 +255,10 @@ describe("Loss limits:", () => {
       changes$.next();
     };
     const buy = (strategy: string, qty: number, id = strategy): void => {
-      const amounts = { filled: String(qty), value: String(qty * 100), cost: "0" };
-      const rest = { instId: swap, side: "buy" as const, px: "100", base: String(qty), reduceOnly: false, open: false };
-      exposure.take({ id, strategy, ...rest, ...amounts });
+      const executed = { filled: read(String(qty)), value: read(String(qty * 100)), cost: zero, feeQty: undefined };
+      const [px, base] = [read("100"), read(String(qty))];
+      const rest = { instId: swap, side: "buy" as const, px, base, reduceOnly: false, isOpen: false };
+      exposure.take({ id, strategy, ...rest, ...executed });
       watch.traded(swap, "100");
     };
     return { clock, told, price, buy, exposure, watch };
@@ -258,8 +267,8 @@ describe("Loss limits:", () => {
   it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
     const { clock, told, price, exposure, watch } = setup({ lossPerStrategy: "10" });
     price(undefined);
-    exposure.inherit("a", swap, { position: "1", cash: "-100" });
-    exposure.inherit("b", swap, { position: "1", cash: "-100" });
+    exposure.inherit("a", swap, { position: read("1"), cash: read("-100") });
+    exposure.inherit("b", swap, { position: read("1"), cash: read("-100") });
     watch.inherited(["a"]);
     clock.advanceTo(5_000);
     expect(told).toEqual([]);
