@@ -44,40 +44,6 @@ interface Lane {
   gathering: boolean;
 }
 
-const noOrders: readonly Order[] = [];
-
-/** One call, put together as it leaves. */
-class CancelCall implements Call<"cancelBatch"> {
-  // Declared only: fields of their own would cost each call another one.
-  declare readonly endpoint: "cancelBatch";
-  declare readonly class: ActionClass;
-  declare readonly owner: string;
-  declare readonly lane: Lane;
-  declare batch: readonly Order[];
-  declare private readonly batcher: CancelBatcher;
-
-  constructor(batcher: CancelBatcher, lane: Lane) {
-    this.batcher = batcher;
-    this.endpoint = "cancelBatch";
-    this.class = lane.class;
-    this.owner = "engine";
-    this.lane = lane;
-    this.batch = noOrders;
-  }
-
-  elementsNow(): number {
-    return this.batcher.elementsNow(this.lane);
-  }
-
-  input(elementsMax: number, now: number): CancelBody | undefined {
-    return this.batcher.fill(this, elementsMax, now);
-  }
-
-  done(outcome: Outcome<ElementResult>): void {
-    this.batcher.finish(this, outcome);
-  }
-}
-
 export class CancelBatcher {
   readonly #clock: Clock;
   readonly #gateway: Gateway;
@@ -107,30 +73,24 @@ export class CancelBatcher {
     });
   }
 
-  elementsNow({ orders }: Lane): number {
-    // Whether one is still needed is asked when it leaves.
-    if (orders.size < 2) return 1;
-    return this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
+  #elementsNow({ orders }: Lane): number {
+    // Whether one is still needed is decided when it leaves.
+    return orders.size < 2 ? 1 : this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
   }
 
-  /** What a call cancels as it leaves. */
-  fill(call: CancelCall, elementsMax: number, now: number): CancelBody | undefined {
-    const { lane } = call;
+  /** Orders that a call cancels, chosen as it leaves. */
+  #take(lane: Lane, elementsMax: number, now: number): readonly Order[] {
     lane.queued = false;
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
-    call.batch = batch;
-    if (batch.length === 0) return undefined;
     for (const order of batch) lane.orders.delete(order);
-    for (let index = 0; index < batch.length; index++) this.#calls.sent(batch[index] as Order, now);
-    this.#queue(lane);
-    return batch.map(({ spec, ordId, clOrdId }) =>
-      ordId === "" ? { instId: spec.instId, clOrdId } : { instId: spec.instId, ordId },
-    );
+    for (const order of batch) this.#calls.sent(order, now);
+    if (batch.length > 0) this.#queue(lane);
+    return batch;
   }
 
-  finish({ lane, batch }: CancelCall, outcome: Outcome<ElementResult>): void {
+  #finish(lane: Lane, batch: readonly Order[], outcome: Outcome<ElementResult>): void {
     if (batch.length === 0) {
-      // Nothing left: there was no need any more, or the call is refused here before it is built.
+      // Nothing was left to cancel, or the call was refused here before it was built.
       lane.queued = false;
       if (outcome.kind === "dropped" && outcome.reason === "withdrawn") return;
       const orders = [...lane.orders];
@@ -139,13 +99,8 @@ export class CancelBatcher {
       return;
     }
     const isWhole = isTurnedDown(outcome);
-    for (let index = 0; index < batch.length; index++) {
-      const order = batch[index] as Order;
-      if (isWhole) this.#alone.add(order);
-      else this.#alone.delete(order);
-    }
-    for (let index = 0; index < batch.length; index++)
-      this.#calls.end(batch[index] as Order, endOf(outcome, batch, index, this.#profile));
+    for (const order of batch) this.#alone[isWhole ? "add" : "delete"](order);
+    for (const [index, order] of batch.entries()) this.#calls.end(order, endOf(outcome, batch, index, this.#profile));
   }
 
   #laneOf(kind: ActionClass): Lane {
@@ -160,7 +115,18 @@ export class CancelBatcher {
   #queue(lane: Lane): void {
     if (lane.queued || lane.orders.size === 0) return;
     lane.queued = true;
-    const call = new CancelCall(this, lane);
+    let batch: readonly Order[] = [];
+    const call: Call<"cancelBatch"> = {
+      endpoint: "cancelBatch",
+      class: lane.class,
+      owner: "engine",
+      elementsNow: () => this.#elementsNow(lane),
+      input: (elementsMax, now) => {
+        batch = this.#take(lane, elementsMax, now);
+        return batch.length === 0 ? undefined : batch.map(bodyOf);
+      },
+      done: (outcome) => this.#finish(lane, batch, outcome),
+    };
     try {
       this.#gateway.submit(call);
     } catch (error) {
@@ -174,7 +140,7 @@ export class CancelBatcher {
    * `orders`.
    */
   #choose(orders: ReadonlySet<Order>, most: number, left: Set<Order> | undefined): readonly Order[] {
-    let batch: Order[] | undefined;
+    const batch: Order[] = [];
     for (const order of orders) {
       const mayCancel = order.cancel.kind !== "sent" && isResting(order);
       if (mayCancel) this.#calls.compare(order);
@@ -182,16 +148,17 @@ export class CancelBatcher {
         left?.delete(order);
         continue;
       }
-      const first = batch?.[0];
+      const [first] = batch;
       if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || this.#alone.has(order))) continue;
-      // Most batches are of one: an array that grows makes room for many.
-      if (batch === undefined) batch = [order];
-      else batch.push(order);
+      batch.push(order);
       if (batch.length === most || this.#alone.has(order)) break;
     }
-    return batch ?? noOrders;
+    return batch;
   }
 }
+
+const bodyOf = ({ spec: { instId }, ordId, clOrdId }: Order): CancelBody[number] =>
+  ordId === "" ? { instId, clOrdId } : { instId, ordId };
 
 const reasonOf = (outcome: Outcome<ElementResult>): string =>
   outcome.kind === "done" ? "the answer has no element for this order" : whyNot(outcome);

@@ -22,7 +22,7 @@ import { tradedBy } from "./executions.ts";
 import { hastenExits } from "./exits.ts";
 import { ManagerState } from "./manager-state.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
-import { OrderResolver } from "./order-resolver.ts";
+import { OrderSearch } from "./order-search.ts";
 import { advance, isResting, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import { Performer, type UpdateListener } from "./perform.ts";
@@ -43,7 +43,6 @@ import {
   stopsWords,
 } from "./risk/trading-mode.ts";
 import type { Slot } from "./slot.ts";
-import { UnknownOrders } from "./unknown-orders.ts";
 import { type JournalEnd, UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec, WantedOrder } from "./wanted-order.ts";
 import type { WatchdogStanding } from "./watchdog-cancels.ts";
@@ -58,20 +57,18 @@ export class OrderManager {
   #amendments: Amendments | undefined;
 
   constructor(options: OrderManagerOptions) {
-    const { clock, contract, gateway, journal, store, serviceNow, onDoubt } = options;
+    const { store } = options;
     const run = (effects: Effects): void => this.#performer.run(effects);
     const state = new ManagerState(options, this.#onLoss(options), run);
-    const resolver = new OrderResolver({ clock, gateway, journal, profile: contract.profile, serviceNow });
-    const reconcile = (order: Order): Effects => this.#reconciliation.take(order);
-    const unknownOrders = new UnknownOrders(clock, store, resolver, onDoubt, reconcile, run);
+    const search = new OrderSearch(options, (order) => this.#reconciliation.take(order), run);
     const accept = (order: Order, ordId: string): Effects => this.#reconciliation.accept(order, ordId);
     this.#state = state;
     this.#unrecorded = new UnrecordedOrders(state);
     this.#cancellation = new Cancellation(options, (order) => state.compare(order), run);
-    this.#reconciliation = new Reconciliation(state, unknownOrders, this.#cancellation, this.#unrecorded);
+    this.#reconciliation = new Reconciliation(state, search, this.#cancellation, this.#unrecorded);
     this.#closing = new ClosingSlots(state, run);
     this.#performer = new Performer(state, {
-      unknownOrders,
+      search,
       placements: new Placements(state, accept, run),
       cancellation: this.#cancellation,
       unrecorded: this.#unrecorded,

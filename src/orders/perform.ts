@@ -12,13 +12,13 @@ import { afterEnd, followChange } from "./changes.ts";
 import type { Effect, Effects, Told } from "./effects.ts";
 import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
+import type { OrderSearch } from "./order-search.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Placements } from "./placement.ts";
 import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 import { type StepParts, slotStep } from "./slot-step.ts";
-import type { UnknownOrders } from "./unknown-orders.ts";
 
 /** `isFollowed`: the order is closed, and its slot places another one for what is left of the wanted quantity. */
 export type UpdateListener = (update: OrderUpdate, order: Order, isFollowed: boolean) => void;
@@ -26,7 +26,7 @@ export type UpdateListener = (update: OrderUpdate, order: Order, isFollowed: boo
 interface PerformerParts extends StepParts {
   readonly placements: Placements;
   readonly cancellation: Cancellation;
-  readonly unknownOrders: UnknownOrders;
+  readonly search: OrderSearch;
   readonly amendments: () => Amendments | undefined;
 }
 
@@ -75,7 +75,7 @@ export class Performer {
         this.#parts.amendments()?.submit(effect.slot, effect.order);
         return;
       case "query":
-        this.#parts.unknownOrders[effect.how](effect.order);
+        this.#parts.search[effect.how](effect.order);
         return;
       case "schedule":
         clock.setTimer(effect.at, () => this.run(effect.due()));
@@ -106,7 +106,7 @@ export class Performer {
         this.run(this.#parts.cancellation.resume(effect.order));
         return;
       case "ended":
-        this.#parts.unknownOrders.settle(effect.order);
+        this.#parts.search.settle(effect.order);
         for (const decide of afterEnd) this.run(decide(this.#state, effect.order));
         return;
       case "countOpen":

@@ -9,18 +9,16 @@
  */
 import type { Call, Gateway } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
-import type { InputOf } from "../contract/endpoints.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
-import type { ActionClass } from "../journal/events.ts";
 import { type Effects, noEffects, publish, type Run } from "./effects.ts";
 import type { ManagerState } from "./manager-state.ts";
+import { doubt } from "./order-search.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 import type { Approval } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
-import { doubt } from "./unknown-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 /** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
@@ -33,96 +31,15 @@ interface Way {
 const nothing = (): void => undefined;
 
 /** One placement, from its ruling to the outcome of its request. */
-class Placement implements Call<"placeOrder">, QueuedPlacement {
-  // Declared only: fields of their own would cost each placement another call.
-  declare readonly endpoint: "placeOrder";
-  declare readonly slot: Slot;
-  declare readonly wanted: WantedOrder;
-  declare readonly class: ActionClass;
-  declare readonly owner: string;
-  declare readonly permission: string;
-  declare readonly instId: string;
-  /** Of the queue it waits in. */
-  declare readonly lane: string;
-  /** The approval of this turn and the number of order changes it counted; undefined once the turn has ended. */
-  declare approval: Approval | undefined;
-  declare readonly changes: number;
-  declare order: Order | undefined;
-  declare ended: boolean;
-  declare withdraw: () => void;
-  declare private readonly placements: Placements;
-
-  constructor(placements: Placements, slot: Slot, wanted: WantedOrder, way: Way, approval: Approval, changes: number) {
-    const isExit = wanted.reduceOnly === true;
-    this.placements = placements;
-    this.endpoint = "placeOrder";
-    this.slot = slot;
-    this.wanted = wanted;
-    this.class = isExit ? "close" : "place";
-    this.owner = slot.strategy;
-    this.permission = way.permission;
-    this.instId = wanted.instId;
-    this.lane = isExit ? way.close : way.place;
-    this.approval = approval;
-    this.changes = changes;
-    this.order = undefined;
-    this.ended = false;
-    this.withdraw = nothing;
-  }
-
-  input(_: number, now: number): PlaceBody | undefined {
-    this.order = this.placements.decide(this, now);
-    return this.order === undefined ? undefined : bodyOf(this.order);
-  }
-
-  done(outcome: Outcome<ElementResult>): void {
-    this.ended = true;
-    this.placements.end(this, outcome);
-  }
-}
-
-/** Input of the decision about a placement. */
-type Decision = Pick<Placement, "slot" | "wanted" | "approval" | "changes">;
-
-/**
- * A close call in place of a market order that the service rejected, as a take-profit that cannot be canceled promises
- * what it would reduce. The order that the service makes of it carries the slot's client order id.
- */
-class PositionClose implements Call<"closePosition">, QueuedPlacement {
-  readonly endpoint = "closePosition";
-  readonly class = "close";
+interface Placement extends QueuedPlacement {
   readonly slot: Slot;
   readonly wanted: WantedOrder;
-  readonly owner: string;
-  readonly instId: string;
-  readonly lane: string;
-  readonly changes: number;
+  /** Approval of this turn, and the number of order changes it counted; undefined once the turn has ended. */
   approval: Approval | undefined;
-  order: Order | undefined = undefined;
-  ended = false;
-  withdraw: () => void = nothing;
-  readonly #placements: Placements;
-
-  constructor(placements: Placements, slot: Slot, wanted: WantedOrder, way: Way, approval: Approval, changes: number) {
-    this.#placements = placements;
-    this.slot = slot;
-    this.wanted = wanted;
-    this.owner = slot.strategy;
-    this.instId = wanted.instId;
-    this.lane = way.close;
-    this.approval = approval;
-    this.changes = changes;
-  }
-
-  input(_: number, now: number): InputOf<"closePosition"> | undefined {
-    this.order = this.#placements.decide(this, now);
-    return this.order === undefined ? undefined : { instId: this.instId, clOrdId: this.order.clOrdId };
-  }
-
-  done(outcome: Outcome<unknown>): void {
-    this.ended = true;
-    this.#placements.endClose(this, outcome);
-  }
+  readonly changes: number;
+  order: Order | undefined;
+  isEnded: boolean;
+  withdraw: () => void;
 }
 
 export class Placements {
@@ -164,47 +81,89 @@ export class Placements {
   submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
     const way = this.#wayOf(wanted.instId);
     this.#ways.set(wanted.instId, way);
-    const isClose = slot.isLate && (slot.followUp?.failures ?? 0) % 2 === 1 && this.#state.closesAll(slot, wanted);
-    const make = isClose ? PositionClose : Placement;
-    const placement = new make(this, slot, wanted, way, approval, this.#state.changes);
+    const { changes } = this.#state;
+    const lane = wanted.reduceOnly === true ? way.close : way.place;
+    const order = undefined;
+    const placement: Placement = { slot, wanted, approval, changes, lane, order, isEnded: false, withdraw: nothing };
+    const failures = slot.followUp?.failures ?? 0;
+    const isClose = slot.isLate && failures % 2 === 1 && this.#state.closesAll(slot, wanted);
     try {
-      placement.withdraw =
-        placement.endpoint === "placeOrder" ? this.#gateway.submit(placement) : this.#gateway.submit(placement);
+      placement.withdraw = isClose
+        ? this.#gateway.submit(this.#closeCall(placement))
+        : this.#gateway.submit(this.#placeCall(placement, way.permission));
       placement.approval = undefined;
-      if (placement.order === undefined && !placement.ended) slot.queued = placement;
+      if (placement.order === undefined && !placement.isEnded) slot.queued = placement;
     } catch (error) {
       if (!isSluiceError(error)) throw error;
       this.#run(this.#fail(placement, error.message));
     }
   }
 
-  /** What to send now that the placement may leave. */
-  decide({ slot, wanted: ruledOn, approval, changes }: Decision, now: number): Order | undefined {
-    slot.queued = undefined;
+  #placeCall(placement: Placement, permission: string): Call<"placeOrder"> {
+    const { slot, wanted } = placement;
+    return {
+      endpoint: "placeOrder",
+      class: wanted.reduceOnly === true ? "close" : "place",
+      owner: slot.strategy,
+      permission,
+      instId: wanted.instId,
+      input: (_, now) => {
+        const order = this.#decide(placement, now);
+        return order === undefined ? undefined : bodyOf(order);
+      },
+      done: (outcome) => this.#end(placement, outcome),
+    };
+  }
+
+  /**
+   * A close call in place of a market order that the service rejected, because a take-profit that cannot be canceled
+   * promises the same position. The order that the service makes of it carries the slot's client order id.
+   */
+  #closeCall(placement: Placement): Call<"closePosition"> {
+    const { slot, wanted } = placement;
+    const { instId } = wanted;
+    return {
+      endpoint: "closePosition",
+      class: "close",
+      owner: slot.strategy,
+      instId,
+      input: (_, now) => {
+        const order = this.#decide(placement, now);
+        return order === undefined ? undefined : { instId, clOrdId: order.clOrdId };
+      },
+      done: (outcome) => {
+        if (outcome.kind !== "done") this.#end(placement, outcome);
+        // The answer names no order: it is searched by its client order id.
+        else if (placement.order !== undefined)
+          this.#run(doubt(placement.order, "the answer to a close call names no order"));
+      },
+    };
+  }
+
+  /** Decides what to send now that the placement may leave. */
+  #decide(placement: Placement, now: number): Order | undefined {
+    const { slot, approval, changes } = placement;
+    const state = this.#state;
     const { wanted } = slot;
+    slot.queued = undefined;
     if (wanted === undefined || slot.order !== undefined) return undefined;
-    const holds = wanted === ruledOn && changes === this.#state.changes;
+    const holds = wanted === placement.wanted && changes === state.changes;
     const verdict = holds && approval !== undefined ? approval : this.#ruleAnew(slot, wanted);
     if (verdict === undefined) return undefined;
     const { spec, baseQty: qty, exit } = verdict;
     const terms = { spec, qty, wanted, wantedQty: exit?.wantedQty, withoutFlag: exit?.withoutFlag ?? false };
-    const order = this.#state.slots.open(slot, terms, now);
+    const order = state.slots.open(slot, terms, now);
+    placement.order = order;
     this.#run([publish(order, now)]);
     return order;
   }
 
-  end(placement: Placement | PositionClose, outcome: Outcome<ElementResult>): void {
-    const { order } = placement;
+  #end(placement: Placement, outcome: Outcome<ElementResult>): void {
+    const { order, slot } = placement;
+    placement.isEnded = true;
     if (order !== undefined) this.#run(this.#read(order, outcome));
     else if (outcome.kind === "rejected") this.#run(this.#fail(placement, outcome.msg));
-    else placement.slot.queued = undefined;
-  }
-
-  endClose(placement: PositionClose, outcome: Outcome<unknown>): void {
-    const { order } = placement;
-    if (outcome.kind !== "done") this.end(placement, outcome);
-    // The answer names no order: it is looked for by its client order id.
-    else if (order !== undefined) this.#run(doubt(order, "the answer to a close call names no order"));
+    else slot.queued = undefined;
   }
 
   #ruleAnew(slot: Slot, wanted: WantedOrder): Approval | undefined {
@@ -219,7 +178,7 @@ export class Placements {
     return undefined;
   }
 
-  #fail({ slot, wanted }: Decision, reason: string): Effects {
+  #fail({ slot, wanted }: Pick<Placement, "slot" | "wanted">, reason: string): Effects {
     slot.queued = undefined;
     return this.#state.refuse(slot, wanted, { approved: false, reason });
   }

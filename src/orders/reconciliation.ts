@@ -11,28 +11,23 @@ import type { Cancellation } from "./cancellation.ts";
 import { type Effect, type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
 import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
 import type { ManagerState } from "./manager-state.ts";
+import { doubt, type OrderSearch } from "./order-search.ts";
 import { advance, foundOrder, hasExecuted, isClosed, type Order, recalledOrder } from "./order-state.ts";
 import { isHalt } from "./risk/trading-mode.ts";
 import { numberedSlots } from "./unclaimed-orders.ts";
-import { doubt, type UnknownOrders } from "./unknown-orders.ts";
 import type { UnrecordedOrders } from "./unrecorded-orders.ts";
 import type { OrderSpec } from "./wanted-order.ts";
 
 export class Reconciliation {
   readonly #state: ManagerState;
-  readonly #unknownOrders: UnknownOrders;
+  readonly #search: OrderSearch;
   readonly #cancellation: Cancellation;
   readonly #foreign: ForeignOrders;
   readonly #unrecorded: UnrecordedOrders;
 
-  constructor(
-    state: ManagerState,
-    unknownOrders: UnknownOrders,
-    cancellation: Cancellation,
-    unrecorded: UnrecordedOrders,
-  ) {
+  constructor(state: ManagerState, search: OrderSearch, cancellation: Cancellation, unrecorded: UnrecordedOrders) {
     this.#state = state;
-    this.#unknownOrders = unknownOrders;
+    this.#search = search;
     this.#cancellation = cancellation;
     this.#unrecorded = unrecorded;
     this.#foreign = createForeignOrders(state.options.journal);
@@ -145,7 +140,7 @@ export class Reconciliation {
 
   #onRecord(order: Order, record: OrderRecord): Effects {
     // Whatever else it says, a record says that the order exists.
-    this.#unknownOrders.settle(order);
+    this.#search.settle(order);
     this.#state.compare(order);
     if (!advance(order, { type: "recorded", record })) return noEffects;
     return isClosed(order) ? [publish(order)] : [publish(order), this.#evaluateOf(order), { kind: "resume", order }];

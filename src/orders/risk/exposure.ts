@@ -101,6 +101,8 @@ export class Exposure {
   take(entry: ExposureEntry): void {
     const { id } = entry;
     const before = this.#known.get(id);
+    // A closed order stays closed.
+    if (before?.isOpen === false && entry.isOpen) return;
     if (before !== undefined) this.#count(before, sub);
     this.#count(entry, add);
     this.#known.set(id, entry);

@@ -22,7 +22,7 @@ const heldProtection = "src/orders/protection/held-protection.ts";
 const gateway = "src/client/parse-response.ts";
 const rejections = "src/contract/rejections.ts";
 const placements = "src/orders/placement.ts";
-const resolve = "src/orders/order-resolver.ts";
+const resolve = "src/orders/order-search.ts";
 const withdrawals = "src/orders/cancellation.ts";
 const durable = "src/engine/placement-journal.ts";
 const store = "src/journal/write-ahead-log.ts";
@@ -60,7 +60,7 @@ export const canaries: readonly Canary[] = [
   { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "return this.#state.notExecuted(order, message);", seed: 7, quick: true },
   { name: "an unanswered placement is forgotten", file: placements, find: unanswered, put: "return noEffects;", seed: 4 },
   { name: "a refusal by a limit is a refusal of the order", file: placements, find: `return this.#state.notExecuted(order, "refused by a rate limit");`, put: `return reject(order, "limited");`, seed: 3 },
-  { name: "not found once is gone", file: resolve, find: "else if (counts) pursuit.negatives++;", put: `else pursuit.finish({ kind: "absent" });`, seed: 2 },
+  { name: "not found once is gone", file: resolve, find: "if (!this.#learn(search, answer) && counts) search.negatives++;", put: "if (!this.#learn(search, answer)) search.sweeps = search.negatives = 9;", seed: 2 },
   { name: "not found counts at once", file: resolve, find: "settleMs = 30_000", put: "settleMs = 0", seed: 2 },
   { name: "one sweep proves absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 1 }", seed: 2 },
   { name: "no sweep is needed to prove absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 0 }", seed: 2 },
