@@ -2,7 +2,7 @@
  * Cancel batching: packs cancels into as few calls as possible at the moment they leave.
  *
  * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out;
- * every element of a response is read by itself, whatever the envelope says; an order whose call was rejected as a
+ * every element of a response is read by itself, independent of the envelope; an order whose call was rejected as a
  * whole goes alone next time, so that one bad element does not hold up the others.
  * Not here: what follows from a result (cancellation.ts).
  */
@@ -19,14 +19,14 @@ import { isResting, type Order } from "./order-state.ts";
 export type CancelEnd =
   /** The service accepted it; the order's record will show when it is gone. */
   | { readonly kind: "accepted" }
-  /** The service says, by a code known to mean it, that this order cannot be canceled: the record must be read. */
+  /** The service reported, by a known code, that this order cannot be canceled: the record must be read. */
   | { readonly kind: "denied"; readonly reason: string }
   /** It was certainly not executed. */
   | { readonly kind: "undone"; readonly reason: string }
   /** It may have been executed. */
   | { readonly kind: "unsure"; readonly reason: string };
 
-/** What happens as a call leaves, and when it has ended. */
+/** Callbacks for the moment a call leaves and for its end. */
 interface CancelCalls {
   /** Called before an order is chosen: the latest wanted order may want it after all. */
   readonly compare: (order: Order) => void;

@@ -96,7 +96,7 @@ export class Cancellation {
   }
 
   /**
-   * The cancel may have taken effect where no list has told of it yet: one question costs less than one more cancel.
+   * The cancel may have taken effect before any list shows it: one question costs less than one more cancel.
    */
   #doubt(order: Order): Effects {
     const resume = this.#resumeIn(answerMs, order);
@@ -115,7 +115,7 @@ export class Cancellation {
         this.#accepted.add(order);
         return [{ kind: "query", order, how: "expect" }];
       case "denied":
-        // Filled or canceled meanwhile, or something else: the record says which.
+        // Filled or canceled meanwhile, or another reason: the record shows which.
         return [...this.#fail(order, end.reason), { kind: "query", order, how: "look" }, this.#again(order)];
       case "undone":
         return [...this.#fail(order, end.reason), this.#again(order)];

@@ -1,10 +1,10 @@
 /**
- * Client order ids that say whose order it is (engine instance, slot, generation, checksum), and the generation of the
- * next one.
+ * Client order ids that identify the owner of an order (engine instance, slot, generation, checksum), and the
+ * generation of the next one.
  *
  * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists
  * can be read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading
- * `s`. Generations only rise within a run; a run whose journal is gone goes on after all that the service shows of
+ * `s`. Generations only rise within a run; a run whose journal is gone continues after all that the service shows of
  * previous runs and after what these may have sent besides, and so does not repeat the id of an order that is still on
  * its way.
  */
@@ -18,7 +18,7 @@ interface OwnId {
 export interface ClientOrderIds {
   of(slotHash: string, generation: number): string;
   slotHash(strategy: string, slot: string): string;
-  /** What an id says, or undefined when it is not this instance's. */
+  /** Slot and generation in an id; undefined when it is not this instance's. */
   read(clOrdId: string): OwnId | undefined;
 }
 
@@ -65,7 +65,7 @@ export const createClientOrderIds = (instance: string): ClientOrderIds => {
   };
 };
 
-/** Whether generation `a` was given after `b`: generations go round, so the shorter way counts. */
+/** Returns whether generation `a` was given after `b`: generations go round, so the shorter way counts. */
 export const isLater = (a: number, b: number): boolean => {
   const ahead = (((a - b) % generations) + generations) % generations;
   return ahead > 0 && ahead < generations / 2;
@@ -110,7 +110,7 @@ export class IdGeneration {
 
   /**
    * A generation was seen in use. If it is a previous run's, ours go on after those which that run may have used
-   * unseen, and apart from those of a run between the two that went on after the same one.
+   * unseen, and apart from those of a run between the two that continued after the same one.
    */
   seen(used: number): void {
     if (!this.isGiven(used) && (this.latest === undefined || isLater(used, this.latest))) this.latest = used;

@@ -46,8 +46,8 @@ interface AccountClose {
   /** Base currency that the account still holds; "0" where the position is gone. */
   readonly left: string;
   /**
-   * Price at which a position beyond these orders counts as closed, once the account's position is gone; undefined where
-   * none is known, and such a position stays.
+   * Price at which a position beyond these orders counts as closed, once the account's position is gone; undefined
+   * where none is known, and such a position stays.
    */
   readonly px: string | undefined;
 }
@@ -99,7 +99,7 @@ export class ClosingSlots {
 
   /**
    * The record of an order that closed a position has come late. The parts that were booked in its place are taken back
-   * and booked anew, at its price and for its fee; returns these parts, and those that are still without a record.
+   * and booked again, at its price and for its fee; returns these parts, and those that are still without a record.
    */
   correct(
     order: OrderRecord,
@@ -191,7 +191,7 @@ export class ClosingSlots {
     const slot = this.#slotOf(strategy, instId);
     if (slot === undefined) return "";
     if (slot.order?.state.kind === "unknown") return "whether the last closing order was executed is not known yet";
-    return slot.followUp?.reason ?? (slot.refused ? this.#state.refusals.reasonOf(slot) : "");
+    return slot.followUp?.reason ?? (slot.refused ? (slot.refusal?.reason ?? "") : "");
   }
 
   #slotOf(strategy: string, instId: string): Slot | undefined {

@@ -1,7 +1,7 @@
 /**
  * Executions of orders by the service's records: base currency, quote currency, and fees as costs. Pure.
  *
- * Invariants: the same trade gives the same figures, whatever the service's `sz` counts.
+ * Invariants: the same trade gives the same figures for every unit of the service's `sz`.
  * Not here: positions (positions.ts), what an order may still execute (risk/exposure.ts).
  */
 import { instTypeOf, readInstId } from "../contract/inst-id.ts";

@@ -52,8 +52,8 @@ export class ExitLimits {
   }
 
   /**
-   * Whether the service's flag keeps all exits of the strategy together within its position: a second one cannot open
-   * a position.
+   * Returns whether the service's flag keeps all exits of the strategy together within its position: a second one
+   * cannot open a position.
    */
   isBounded(strategy: string, instId: string, side: Side): boolean {
     const { isAlone, isOthers } = this.of(strategy, instId, side);
@@ -68,7 +68,7 @@ export class ExitLimits {
     return against(side, this.#state.risk.exposure.holding(instId).position);
   }
 
-  /** Whether other strategies hold the product or have orders in it. */
+  /** Returns whether other strategies hold the product or have orders in it. */
   isShared(strategy: string, instId: string): boolean {
     const { risk, slots } = this.#state;
     if (this.#others(strategy).some((name) => !isZero(risk.exposure.holding(instId, name).position))) return true;
@@ -77,7 +77,10 @@ export class ExitLimits {
       .some((order) => order.spec.instId === instId && !["", strategy].includes(this.#ownerOf(order)));
   }
 
-  /** Whether orders of the strategy that are no exits may still enlarge the position that an order of this side reduces. */
+  /**
+   * Returns whether orders of the strategy that are no exits may still enlarge the position that an order of this side
+   * reduces.
+   */
   mayGrow(strategy: string, instId: string, side: Side): boolean {
     return this.#state.slots.orders().some((order) => {
       const { spec } = order;
@@ -85,7 +88,7 @@ export class ExitLimits {
     });
   }
 
-  /** Whether the exit may execute more than its strategy holds, with the exits sent before it. */
+  /** Returns whether the exit may execute more than its strategy holds, with the exits sent before it. */
   isExcess(order: Order): boolean {
     const { strategy, terms, spec } = order;
     // The service decides about an exit without a wanted quantity.
@@ -102,8 +105,8 @@ export class ExitLimits {
   }
 
   /**
-   * Whether an order of the product and side that may only reduce is about to be canceled and still counts at the
-   * service; of all strategies where none is named.
+   * Returns whether an order of the product and side that may only reduce is about to be canceled and still counts at
+   * the service; of all strategies where none is named.
    */
   isLeaving(instId: string, side: Side, strategy?: string): boolean {
     return this.#state.slots.orders().some((order) => {
@@ -169,7 +172,7 @@ export class ExitLimits {
   }
 }
 
-/** A record does not say whether an order found at the service only reduces: it may. */
+/** An order found at the service may be an exit: its record does not show that. */
 const isExit = ({ spec, wanted }: Order): boolean => spec.reduceOnly || wanted === undefined;
 
 /** An order of this side that may take from the account's net position before a further exit does. */

@@ -8,7 +8,7 @@
  * once, and `position.protected` when it is over. An exit that rested and was canceled by the watchdog is placed again
  * when the watchdog has finished; one that another client canceled is not.
  *
- * Invariants: a wait ends by itself after `waitMsMax`, whatever the result of the cancel; an order of unknown outcome
+ * Invariants: a wait ends by itself after `waitMsMax`, also without a result of the cancel; an order of unknown outcome
  * is not waited for; a slot holds one order at a time; an exit that the service lost is placed again only where the
  * account's position shows that it was not executed.
  * Not here: the remaining quantity (follow-up.ts), sending (placement.ts), lost exits (lost-exits.ts), the watchdog
@@ -117,7 +117,7 @@ const followVanished = (
   return joined(told, followUp.effects);
 };
 
-/** Whether the slot may not place its wanted order yet; it is evaluated again as soon as it may. */
+/** Returns whether the slot may not place its wanted order yet; it is evaluated again as soon as it may. */
 export const holdExit = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   if (slot.followUp === undefined && wanted.reduceOnly !== true) return free;
   if (slot.followUp !== undefined && !sameWanted(slot.followUp.wanted, wanted)) drop(state, slot);
@@ -171,7 +171,9 @@ const holdForPosition = (state: World, slot: Slot, wanted: WantedOrder): Hold =>
   return { isHeld: true, effects: lacksRoom ? [wake(state, slot, at)] : exitRefused(state, slot, wanted, reason) };
 };
 
-/** What holds an exit back. An order placed by hand is refused instead, because its caller waits for an answer. */
+/**
+ * Reason that holds an exit back. An order placed by hand is refused instead, because its caller waits for an answer.
+ */
 const lackIn = ({ options, exitLimits }: World, slot: Slot, { instId, side }: WantedOrder): Lack | undefined => {
   const instrument = options.instruments().get(instId);
   if (instrument === undefined || !isFollowed(slot)) return undefined;
@@ -250,7 +252,7 @@ const isRejectedOrUnmatched = (order: Order): boolean => {
   return ending === "rejected" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
-/** What kept exits back may be over: those that lacked room look again now, and those that wait for the watchdog. */
+/** Evaluates exits that lacked room, and those that wait for the watchdog: their reason may be over. */
 export const hastenExits = (state: World): Effects =>
   state.waits.of("rest").flatMap((slot) => {
     const { followUp } = slot;
@@ -297,7 +299,7 @@ export const exitsGrew = (state: World, strategy: string, instId: string): Effec
   });
 };
 
-/** Whether there is something to reduce, or no more order that could bring it. */
+/** Returns whether there is something to reduce, or no order left that could bring it. */
 const isReducible = (
   { exitLimits }: World,
   { strategy }: Slot,

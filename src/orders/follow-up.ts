@@ -34,8 +34,8 @@ export interface FollowUp {
   readonly lacksRoom?: boolean;
   /**
    * `position`: the service accepted the order and does not know it any more, and a reading of the account's positions
-   * is awaited. `watchdog`: the order was canceled from outside, and the watchdog is still canceling or has not answered
-   * whether it did.
+   * is awaited. `watchdog`: the order was canceled from outside, and the watchdog is still canceling or has not
+   * answered whether it did.
    */
   readonly awaits?: "position" | "watchdog" | undefined;
   readonly reason: string;

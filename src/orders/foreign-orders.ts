@@ -3,8 +3,8 @@
  *
  * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended
  * before the engine traded is only counted, once for all of them; one that came and went while it traded is reported
- * with its end. The order that a close call of ours makes is not of them: what it executes is told as fills and as the
- * position's end.
+ * with its end. The order that a close call of ours makes is not of them: its executions are reported as fills and as
+ * the position's end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
 
@@ -23,7 +23,7 @@ export const createForeignOrders = (journal: EventLog): ForeignOrders => {
   const open = new Set<string>();
   let isTrading = false;
   let endedBefore = 0;
-  /** When the last of those ended, on the service's calendar: what is read of its history later may be older. */
+  /** End of the last of those, on the service's calendar: later reads of its history may return older orders. */
   let endedAt = 0;
 
   journal.on(["engine.started"], () => {

@@ -1,5 +1,5 @@
 /**
- * Orders by hand, beside the declared ones: place one and watch its life, cancel some and watch the results.
+ * Orders by hand, in addition to the declared ones: place one and watch its life, cancel some and watch the results.
  *
  * Invariants: the stream of a placed order ends when the order is over; it is placed by the subscription, and
  * unsubscribing before it was sent withdraws it, later it only stops watching; a refusal is a last value, not an error;
@@ -17,21 +17,21 @@ import type { OrderUpdate } from "./order-update.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import { takePlaced } from "./wanted-set.ts";
 
-/** Which orders: every field given must match; nothing given matches all of the strategy's orders. */
+/** Conditions that all must match; without any, all orders of the strategy match. */
 export interface OrderFilter {
-  /** Of this instrument. */
+  /** Instrument of the orders. */
   readonly instId?: string;
-  /** Of this side. */
+  /** Side of the orders. */
   readonly side?: "buy" | "sell";
-  /** Of this slot. */
+  /** Slot of the orders. */
   readonly slot?: string;
-  /** Of wanted orders with this tag. */
+  /** Tag of their wanted orders. */
   readonly tag?: string;
   /** Sent at least so long ago. */
   readonly olderThanMs?: number;
 }
 
-/** How one order of a cancellation ended. */
+/** End of one order of a cancellation. */
 export interface CancelResult {
   /** Slot of the wanted order. */
   readonly slot: string;
@@ -39,13 +39,13 @@ export interface CancelResult {
   readonly clOrdId: string;
   /** The service's id; empty where it gave none. */
   readonly ordId: string;
-  /** How it ended: `canceled`, `filled` when the market was faster, `rejected` or `absent` when there was nothing. */
+  /** Final phase: `canceled`, `filled` when the market was faster, `rejected` or `absent` when there was nothing. */
   readonly phase: OrderPhase;
   /** The service's record as last seen. */
   readonly record: OrderRecord | undefined;
 }
 
-/** What a strategy can do with orders besides declaring the ones it wants. */
+/** Operations of a strategy on orders, in addition to the declared set. */
 export interface Orders {
   /**
    * Places one order when it is subscribed to; without a subscriber nothing is sent. Emits its life and completes when
@@ -106,8 +106,8 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
 };
 
 /**
- * Whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer was lost,
- * is canceled as soon as it is known to rest.
+ * Returns whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer
+ * was lost, is canceled as soon as it is known to rest.
  */
 export const isChosen = (orderManager: OrderManager, order: Order, where: OrderFilter, now: number): boolean =>
   !isClosed(order) &&

@@ -1,5 +1,5 @@
 /**
- * What an order manager is made from: the engine's parts, and what the engine is told.
+ * Parts of the engine that an order manager uses, and callbacks to the engine.
  *
  * Not here: what it does with them (order-manager.ts).
  */
@@ -20,7 +20,7 @@ import type { OrderStore } from "./state/order-store.ts";
 export interface OrderManagerOptions {
   readonly clock: Clock;
   /**
-   * The service's calendar, at the earliest, by which records are stamped; undefined while its answers have not told.
+   * The service's calendar, at the earliest, by which records are stamped; undefined until its answers have shown it.
    */
   readonly serviceNow?: () => number | undefined;
   readonly contract: Contract;
@@ -46,7 +46,7 @@ export interface OrderManagerOptions {
   readonly pauses: () => boolean;
   /** Prices that trigger stops and take-profits. */
   readonly prices: TriggerPrices;
-  /** A price that has not come for so long is told, while it should trigger something. */
+  /** Silence of a triggering price after which it is reported. */
   readonly priceSilenceMs?: number | undefined;
   /** Why exits may leave only with the service's reduce-only flag, in words; undefined where they may leave without. */
   readonly flagOnly?: (() => string | undefined) | undefined;
@@ -57,7 +57,7 @@ export interface OrderManagerOptions {
   readonly yieldMs?: (() => number) | undefined;
   /** An order that the journal may lack was found at the service: for the next run. */
   readonly onFound?: (order: Order) => void;
-  /** What protects a position changed: for the next run. */
+  /** A protection changed: its record for the next run. */
   readonly onProtection?: (record: ProtectionRecord) => void;
   /** So many orders are open now; called with every change of an order. */
   readonly onOpenOrders: (count: number) => void;

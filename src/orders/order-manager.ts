@@ -12,8 +12,6 @@ import { isZero, neg, read, spell } from "../decimal-value.ts";
 import type { ActionClass, EventBody } from "../journal/events.ts";
 import type { BookedPosition } from "../journal/holdings.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
-import type { Amendments } from "./amendment.ts";
-import { amendmentCode } from "./amendment-code.ts";
 import { Cancellation } from "./cancellation.ts";
 import { ClosingSlots } from "./closing-slots.ts";
 import type { Refusal } from "./effects.ts";
@@ -21,6 +19,7 @@ import { type Effects, evaluate, record } from "./effects.ts";
 import { tradedBy } from "./executions.ts";
 import { hastenExits } from "./exits.ts";
 import { ManagerState } from "./manager-state.ts";
+import { OrderAmends } from "./order-amends.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { OrderSearch } from "./order-search.ts";
 import { advance, isResting, type Order } from "./order-state.ts";
@@ -54,7 +53,6 @@ export class OrderManager {
   readonly #reconciliation: Reconciliation;
   readonly #unrecorded: UnrecordedOrders;
   readonly #closing: ClosingSlots;
-  #amendments: Amendments | undefined;
 
   constructor(options: OrderManagerOptions) {
     const { store } = options;
@@ -72,7 +70,7 @@ export class OrderManager {
       placements: new Placements(state, accept, run),
       cancellation: this.#cancellation,
       unrecorded: this.#unrecorded,
-      amendments: () => this.#changes(),
+      amends: new OrderAmends(state, run),
     });
     store.onChange((record, previous) => this.#run(this.#reconciliation.changed(record, previous)));
     store.onForgotten(({ clOrdId }) => {
@@ -88,16 +86,6 @@ export class OrderManager {
       } else if (options.onLoss === undefined) this.setMode("halted", reason);
       else options.onLoss(reason);
     };
-  }
-
-  /**
-   * Changes of orders, where the service has them and their code is loaded; without it orders are canceled and placed
-   * anew.
-   */
-  #changes(): Amendments | undefined {
-    if (amendmentCode === undefined || !this.#state.options.contract.profile.capabilities.amend) return undefined;
-    this.#amendments ??= new amendmentCode.Amendments(this.#state, (effects) => this.#run(effects));
-    return this.#amendments;
   }
 
   #run(effects: Effects): void {
@@ -183,7 +171,7 @@ export class OrderManager {
     return updateOf(order, this.#state.executed(order).filled);
   }
 
-  /** What strategies hold by their own fills, at average cost. */
+  /** Positions of strategies by their own fills, at average cost. */
   get positions(): Positions {
     return this.#state.positions;
   }
@@ -193,7 +181,7 @@ export class OrderManager {
     return this.#closing;
   }
 
-  /** Whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
+  /** Returns whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
   trades(strategy: string, instId: string): boolean {
     const isIn = ({ wanted, order }: Slot): boolean => wanted?.instId === instId || order?.spec.instId === instId;
     return this.positions.has(strategy, instId) || this.#state.slots.ofStrategy(strategy).some(isIn);
@@ -224,7 +212,7 @@ export class OrderManager {
     return strategy === undefined ? modes.mode : modes.ownOf(strategy);
   }
 
-  /** What holds for a strategy: its own mode or that of all, whichever is stricter. */
+  /** Mode of a strategy: the stricter one of its own and that of all. */
   modeOf(strategy: string): Mode {
     return shownMode(this.#state.modes.of(strategy));
   }
@@ -268,7 +256,7 @@ export class OrderManager {
   }
 
   /**
-   * What protected positions in a previous run; `open` are orders of it that may still execute. Call it before those
+   * Takes over the protections of a previous run; `open` are orders of it that may still execute. Call it before those
    * are recalled.
    */
   restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
@@ -299,7 +287,7 @@ export class OrderManager {
     this.#run(this.#reconciliation.settleIn());
   }
 
-  /** The engine ends: it holds stops itself, and tells what is left without. */
+  /** The engine ends: it holds stops itself, and reports the positions that are left without. */
   leave(): void {
     this.#run(this.#state.protections.suspend("stopped", stopsWords));
   }
@@ -313,7 +301,7 @@ export class OrderManager {
   }
 
   /**
-   * What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. Nothing
+   * Takes over holdings of previous runs, whose losses were already judged for some strategies (empty: all). Nothing
    * is closed from here on until `rearm`.
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
@@ -328,7 +316,7 @@ export class OrderManager {
     return this.#state.slots.byClientId(clOrdId)?.strategy ?? "";
   }
 
-  /** What the next run has to know of an order that is protected, or that closes what is. */
+  /** Record for the next run of an order that is protected, or that closes a protected position. */
   plannedOf(clOrdId: string): PlannedProtection | undefined {
     const order = this.#state.slots.byClientId(clOrdId);
     if (order === undefined) return undefined;
@@ -343,7 +331,7 @@ export class OrderManager {
     return order?.spec.reduceOnly === true && order.terms.withoutFlag;
   }
 
-  /** Whether an order that is not over is an exit, with or without the service's flag. */
+  /** Returns whether an order that is not over is an exit, with or without the service's flag. */
   isExit(clOrdId: string): boolean {
     return this.#state.slots.byClientId(clOrdId)?.spec.reduceOnly === true;
   }
@@ -356,7 +344,7 @@ export class OrderManager {
     return this.#state.slots.byClientId(clOrdId)?.spec;
   }
 
-  /** What an order did to position and money, by its record. */
+  /** Change of position and money by an order, from its record. */
   tradedBy(record: OrderRecord): ReturnType<typeof tradedBy> {
     return tradedBy(record, this.#state.source);
   }
@@ -435,7 +423,7 @@ const strategyModeEvent = (strategy: string, mode: Restriction, reason: string):
 const fullIn = (mode: Restriction): { readonly full?: true } => (mode === "stopped" ? { full: true } : {});
 
 /**
- * Older journals tell what was paid and not how much of it was profit: all of it is the entry, or profit where nothing
+ * Older journals have the money paid and not the profit in it: all of it is the entry value, or profit where nothing
  * is held.
  */
 const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {

@@ -52,7 +52,9 @@ const everyMs = 5_000;
 const byLists = { negatives: 0, sweeps: 5 } as const;
 /** Between the two sweeps, and before the first answer that counts: longer than a service's views lag each other. */
 const lagMs = 10_000;
-/** Largest error of the service's calendar as far as known, and of ours where it is not: the history is read further. */
+/**
+ * Largest error of the service's calendar as far as known, and of ours where it is not: the history is read further.
+ */
 const calendarMs = 120_000;
 const unknownCalendarMs = 900_000;
 const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
@@ -308,7 +310,7 @@ export class OrderSearch {
     return new Set(all.filter((search) => !this.#learn(search, answerIn(endpoint, outcome, search.order.clOrdId))));
   }
 
-  /** Returns true unless the answer says that the order is not there. */
+  /** Returns false for an answer without the order. */
   #learn(search: Search, answer: Answer): boolean {
     if (answer.kind === "none") return false;
     if (answer.kind === "found") {

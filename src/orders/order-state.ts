@@ -70,9 +70,9 @@ interface CancelRequest {
 export type ChangeRequest =
   | { readonly kind: "none" }
   | { readonly kind: "queued" }
-  /** `doubtful`: given up, and it may have been made all the same. */
+  /** `doubtful`: given up, although it may have been made. */
   | { readonly kind: "sent" | "doubtful"; readonly to: Terms }
-  /** The order is canceled and placed anew instead. */
+  /** The order is canceled and placed again instead. */
   | { readonly kind: "barred" };
 
 /** An order as it was sent, or as it is to become. */

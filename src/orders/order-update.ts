@@ -25,9 +25,9 @@ export interface OrderUpdate {
   readonly clOrdId: string;
   /** Empty until the service gave it. */
   readonly ordId: string;
-  /** Where the order stands in its life; `refused` when it was never sent. */
+  /** Phase of the order's lifecycle; `refused` when it was never sent. */
   readonly phase: OrderPhase | "refused";
-  /** What was sent, in the service's words; undefined when nothing was. */
+  /** The order in the service's terms; undefined when nothing was sent. */
   readonly spec: OrderSpec | undefined;
   /**
    * It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before
@@ -35,17 +35,17 @@ export interface OrderUpdate {
    */
   readonly isFinal: boolean;
   /**
-   * Wanted quantity in base currency, whatever the service's sizes count; empty where it is not known and where nothing
-   * was sent.
+   * Wanted quantity in base currency, for every unit of the service's sizes; empty where it is not known and where
+   * nothing was sent.
    */
   readonly qty: string;
-  /** Executed so far, in base currency whatever the service's sizes count; "0" while nothing was. */
+  /** Executed quantity in base currency; "0" while nothing was executed. */
   readonly filledQty: string;
-  /** Price of that on average, as the service tells it; empty while nothing was executed. */
+  /** Average price of the execution by the service's record; empty while nothing was executed. */
   readonly avgPx: string;
   /** The service's record as last seen. */
   readonly record: OrderRecord | undefined;
-  /** Why it ended or was refused, in words; empty where there is nothing to say. */
+  /** Reason of its end or refusal; empty where there is none. */
   readonly reason: string;
 }
 

@@ -6,12 +6,12 @@
  * Not here: what is decided (slot-step.ts, changes.ts, and the parts of the room).
  */
 import type { EventDraft } from "../journal/events.ts";
-import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { afterEnd, followChange } from "./changes.ts";
 import type { Effect, Effects, Told } from "./effects.ts";
 import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
+import type { OrderAmends } from "./order-amends.ts";
 import type { OrderSearch } from "./order-search.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
@@ -27,7 +27,7 @@ interface PerformerParts extends StepParts {
   readonly placements: Placements;
   readonly cancellation: Cancellation;
   readonly search: OrderSearch;
-  readonly amendments: () => Amendments | undefined;
+  readonly amends: OrderAmends;
 }
 
 export class Performer {
@@ -72,7 +72,7 @@ export class Performer {
         this.#parts.cancellation.pack(effect.order);
         return;
       case "amend":
-        this.#parts.amendments()?.submit(effect.slot, effect.order);
+        this.#parts.amends.submit(effect.slot, effect.order);
         return;
       case "query":
         this.#parts.search[effect.how](effect.order);

@@ -2,7 +2,7 @@
  * Placement of orders: queued without content, decided when quota is granted, read when answered.
  *
  * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent
- * once whatever becomes of its response; it was rejected only by a code that is known to mean so; a refusal costs no
+ * once, also when its response is lost; it was rejected only by a code that is known to mean so; a refusal costs no
  * request; one ruling a decision: a placement that leaves at once is not ruled on again unless an order has changed
  * meanwhile.
  * Not here: whether there should be one (plan.ts), what may be sent (risk/pre-trade-checks.ts).
@@ -21,7 +21,7 @@ import type { Approval } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
-/** How placements of one product leave: the permission they need, and the queues of entries and of exits. */
+/** Permission that placements of one product need, and the queues of entries and of exits. */
 interface Way {
   readonly permission: string;
   readonly place: string;
@@ -201,7 +201,7 @@ export class Placements {
   }
 
   #readElement(order: Order, { sCode, sMsg, ordId, clOrdId }: ElementResult): Effects {
-    // Whatever it says, it says it of another order.
+    // The answer is about another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId)
       return doubt(order, `the answer to the placement names another order (${clOrdId})`);
     // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this
@@ -216,7 +216,7 @@ export class Placements {
   }
 }
 
-/** A record outranks a reply: an order that was seen exists, whatever the answer says. */
+/** A record outranks a reply: an order that was seen exists, also where the answer denies it. */
 const reject = (order: Order, reason: string): Effects =>
   advance(order, { type: "rejected", reason }) ? [publish(order)] : noEffects;
 

@@ -61,11 +61,11 @@ export const planSlot = (slot: SlotView, specify: Specify): Step => {
   return slot.mayAmend === true ? { kind: "amend" } : { kind: "cancel", reason: replacedReason };
 };
 
-/** Whether a resting order may stay for this wanted order. */
+/** Returns whether a resting order may stay for this wanted order. */
 export const suits = (wanted: WantedOrder, order: Order, specify: Specify): boolean =>
   sameWanted(wanted, order.serves) || fits(wanted, order, specify);
 
-/** Whether the resting order is what the wanted order would become, or within its tolerance. */
+/** Returns whether the resting order is what the wanted order would become, or within its tolerance. */
 const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
   const result = specify(wanted);
   if (!result.ok) return false;
@@ -96,15 +96,15 @@ const isNear = (text: string, executed: Decimal): boolean => {
   return compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 };
 
-/** The service ended the order: it is filled, or the market had no more for an order that never rests. */
+/** The service ended the order: it is filled, or the market had nothing left for an order that never rests. */
 export const isConcluded = (order: Order): boolean => {
   const ending = endingOf(order);
   return ending === "filled" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
 /**
- * Whether an order of a previous run has settled this wanted order, by its terms and its execution alone. An exit is
- * judged by the position instead.
+ * Returns whether an order of a previous run has settled this wanted order, by its terms and its execution alone. An
+ * exit is judged by the position instead.
  */
 export const isSettledBy = (
   wanted: WantedOrder,
@@ -131,7 +131,7 @@ export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: Wante
   return reason === replacedReason && wanted?.reduceOnly !== true ? "place" : "cancel";
 };
 
-/** Whether a wanted order may take the place of the slot's own without any action now. */
+/** Returns whether a wanted order may take the place of the slot's own without any action now. */
 export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedOrder): boolean => {
   if (before === undefined) return false;
   if (sameWanted(before, wanted)) return true;

@@ -33,7 +33,7 @@ import { isClosed, type Order } from "./order-state.ts";
 import type { EntrySource } from "./risk/exposure.ts";
 
 /**
- * What a strategy holds of an instrument by its own fills. Decimal text; funding and liquidations of the account are
+ * Position of a strategy in an instrument by its own fills. Decimal text; funding and liquidations of the account are
  * not in it.
  */
 export interface Position {
@@ -110,7 +110,7 @@ export class Positions {
     return fill;
   }
 
-  /** Whether a strategy has traded the instrument, in this run or by the journal. */
+  /** Returns whether a strategy has traded the instrument, in this run or by the journal. */
   has(strategy: string, instId: string): boolean {
     return this.#books.get(strategy)?.has(instId) === true;
   }

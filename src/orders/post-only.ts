@@ -20,13 +20,14 @@ import { free, type Hold, held } from "./waits.ts";
 import { onTick, takes, type WantedOrder } from "./wanted-order.ts";
 
 /**
- * When a slot pauses after three post-only rejections in a row, from half a second up to 30: `scarce` while a minute
- * window of the user or the address has less than a tenth of its capacity left after the reserve, `always`, or `never`.
+ * Condition under which a slot pauses after three post-only rejections in a row, for half a second up to 30: `scarce`
+ * while a minute window of the user or the address has less than a tenth of its capacity left after the reserve,
+ * `always`, or `never`.
  */
 export type PostOnlyPause = "scarce" | "always" | "never";
 
 export interface PostOnlyRules {
-  /** When a slot pauses after three post-only rejections in a row. Default `scarce`: while quota is scarce. */
+  /** Condition of pauses after three post-only rejections in a row. Default `scarce`: while quota is scarce. */
   readonly postOnlyPause?: PostOnlyPause;
 }
 
@@ -35,7 +36,7 @@ interface PostOnlyOptions {
   readonly contract: Contract;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  /** Whether slots pause after rejections now. */
+  /** Returns whether slots pause after rejections now. */
   readonly pauses: () => boolean;
 }
 
@@ -64,7 +65,7 @@ export class PostOnlyOrders {
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly #looks = new Set<string>();
   /**
-   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again goes on with its series.
+   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again continues its series.
    */
   readonly #series = new Map<string, Series>();
 
@@ -84,7 +85,7 @@ export class PostOnlyOrders {
     return noEffects;
   }
 
-  /** Whether the slot may not place this yet; it is evaluated again when it may. */
+  /** Returns whether the slot may not place this yet; it is evaluated again when it may. */
   hold(slot: Slot, wanted: WantedOrder): Hold {
     if (wanted.ordType !== "post_only") return free;
     return isSentAsIs(wanted) ? this.#slow(slot) : this.#crossing(slot, wanted);

@@ -4,7 +4,7 @@
  * Invariants: a record of ours always has an effect: it belongs to a known order, is adopted by its slot, or waits for
  * one; an order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and
  * left alone.
- * Not here: reading records (orders/state/), telling ids apart (client-order-id.ts).
+ * Not here: reading records (orders/state/), reading ids (client-order-id.ts).
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -53,7 +53,7 @@ export class Reconciliation {
     ];
   }
 
-  /** An order that a previous run sent and did not see the end of, unless the service has told of it already. */
+  /** An order that a previous run sent and did not see the end of, unless the service has reported its end. */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): Effects {
     const state = this.#state;
     const own = state.ids.read(clOrdId);
@@ -139,7 +139,7 @@ export class Reconciliation {
   }
 
   #onRecord(order: Order, record: OrderRecord): Effects {
-    // Whatever else it says, a record says that the order exists.
+    // Every record proves that the order exists.
     this.#search.settle(order);
     this.#state.compare(order);
     if (!advance(order, { type: "recorded", record })) return noEffects;

@@ -3,8 +3,8 @@
  * changed.
  *
  * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that
- * found none; a product nobody lists causes a new reading of the list, at most once a minute; in real time an order
- * waits for the first quote of its product before it is told as refused.
+ * found none; a product that is not listed causes a new reading of the list, at most once a minute; in real time an
+ * order waits for the first quote of its product before it is reported as refused.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
 import { Subject } from "rxjs";
@@ -23,7 +23,7 @@ interface RefusalsOptions {
   readonly priceSilenceMs?: number | undefined;
 }
 
-/** `isNews`: nobody was told of it before. */
+/** `isNews`: it was not reported before. */
 interface Refused {
   readonly effects: Effects;
   readonly isNews: boolean;
@@ -31,11 +31,11 @@ interface Refused {
 
 const unknownMs = 60_000;
 /**
- * What holds for every order and has an event of its own, such as a journal that cannot be written, is told of a slot
+ * A general reason with an event of its own, such as a journal that cannot be written, is reported for a slot
  * so often.
  */
 const generalMs = 600_000;
-/** So long an order waits for the first quote of its product, and is told as refused then. */
+/** Wait of an order for the first quote of its product, before it is reported as refused. */
 const firstQuoteMs = 10_000;
 /** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
 const reservedMs = 1_000;
@@ -45,7 +45,6 @@ export class Refusals {
   readonly refusals$ = new Subject<Refusal>();
   readonly #options: RefusalsOptions;
   readonly #waits: Waits;
-  readonly #told = new WeakMap<Slot, { readonly wanted: WantedOrder; readonly reason: string; readonly at: number }>();
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
@@ -63,13 +62,13 @@ export class Refusals {
     slot.refused = true;
     const effects: Effect[] = slot.reserved ? [...this.#lookAgain(slot)] : [];
     if (isUnquoted === true && this.#waitsForQuote(slot, effects)) return { effects, isNews: false };
-    const before = this.#told.get(slot);
+    const before = slot.refusal;
     const now = this.#options.clock.now();
     const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
     // Looked at again and refused for the same reason: that is no news.
     const isKnown =
       before?.reason === reason && (isRecent || (this.#retried === slot && sameWanted(wanted, before.wanted)));
-    this.#told.set(slot, { wanted, reason, at: isKnown ? before.at : now });
+    slot.refusal = { wanted, reason, at: isKnown ? before.at : now };
     if (isKnown)
       return { effects: slot.reserved ? [...effects, ...this.unlisted(wanted.instId)] : effects, isNews: false };
     effects.push({ kind: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
@@ -84,12 +83,7 @@ export class Refusals {
     return [{ kind: "relist", instId }];
   }
 
-  /** Reason of the last refusal of the slot; empty where it never was refused. */
-  reasonOf(slot: Slot): string {
-    return this.#told.get(slot)?.reason ?? "";
-  }
-
-  /** What the wanted order was refused for may have changed. */
+  /** The reason of a refusal may be over: the slot is ruled on again. */
   retry(slot: Slot): Effects {
     this.#waits.delete("room", slot);
     if (slot.refused && slot.order === undefined) slot.settled = undefined;
@@ -101,7 +95,7 @@ export class Refusals {
   #retryEnded(slot: Slot): Effects {
     this.#retried = undefined;
     if (slot.refused) return noEffects;
-    this.#told.delete(slot);
+    slot.refusal = undefined;
     this.#waits.delete("first quote", slot);
     return noEffects;
   }
@@ -120,7 +114,7 @@ export class Refusals {
   }
 
   /**
-   * True while it waits for the first quote of its product and nothing is told. What is placed by hand is answered at
+   * True while it waits for the first quote of its product, unreported. An order placed by hand is answered at
    * once.
    */
   #waitsForQuote(slot: Slot, effects: Effect[]): boolean {
@@ -133,7 +127,7 @@ export class Refusals {
     return true;
   }
 
-  /** Nobody wants what closes a protected position anew: it is looked at again until it may leave. */
+  /** No strategy repeats an order that closes a protected position: it is ruled on until it may leave. */
   #lookAgain(slot: Slot): Effects {
     return this.#waits.get("ruling", slot) === undefined ? [this.#retryAfter("ruling", slot, reservedMs)] : noEffects;
   }

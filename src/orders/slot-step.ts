@@ -5,11 +5,11 @@
  * without a wanted order and without an order is dropped.
  * Not here: the comparison of wanted and actual order (plan.ts), conflation (plan.ts).
  */
-import type { Amendments } from "./amendment.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { type Effects, evaluate, joined, next, noEffects } from "./effects.ts";
 import { forgetExit } from "./exits.ts";
 import type { ManagerState } from "./manager-state.ts";
+import type { OrderAmends } from "./order-amends.ts";
 import { advance, isChanging, isClosed, isResting } from "./order-state.ts";
 import type { Placements } from "./placement.ts";
 import { planSlot, type Step, urgencyOf } from "./plan.ts";
@@ -24,8 +24,7 @@ export interface StepParts {
   readonly placements: Pick<Placements, "laneOf">;
   readonly cancellation: Cancellation;
   readonly unrecorded: UnrecordedOrders;
-  /** Undefined where the service cannot change orders, or the code for it is not loaded. */
-  readonly amendments: () => Amendments | undefined;
+  readonly amends: Pick<OrderAmends, "mayChange">;
 }
 
 export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Effects => {
@@ -61,7 +60,7 @@ const stepOf = (
   const { order, settled, queued } = slot;
   const isExcess = order !== undefined && order.terms.wantedQty !== undefined && state.exitLimits.isExcess(order);
   const isAllowed = !isHeld && mayPlace(state.modeOf(slot), wanted);
-  const mayAmend = isAllowed && order !== undefined && parts.amendments()?.mayChange(order, wanted) === true;
+  const mayAmend = isAllowed && order !== undefined && parts.amends.mayChange(order, wanted);
   const view = { wanted, order, isQueued: queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
   const step = planSlot(view, state.specify);
   const stays = step.kind !== "cancel" && step.kind !== "amend";

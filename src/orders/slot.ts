@@ -33,7 +33,7 @@ export class Slot {
   readonly isLate: boolean;
   wanted: WantedOrder | undefined = undefined;
   order: Order | undefined = undefined;
-  /** What it wants has changed since its order was last compared with that (conflation.ts). */
+  /** Its wanted order has changed since its order was last compared (plan.ts). */
   isUncompared = false;
   queued: QueuedPlacement | undefined = undefined;
   /**
@@ -47,6 +47,10 @@ export class Slot {
   inherited: Order | undefined = undefined;
   /** The settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
+  /** The refusal that was reported last. */
+  refusal: { readonly wanted: WantedOrder; readonly reason: string; readonly at: number } | undefined = undefined;
+  /** The limit on money that the wanted order broke, and the reason that was reported. */
+  limited: { readonly wanted: WantedOrder; readonly limit: string; readonly reason: string } | undefined = undefined;
   /** An order that a rate limit kept from being executed: its id is used again. */
   spare: Order | undefined = undefined;
   /** The last set of its strategy that named it. */

@@ -201,7 +201,7 @@ export class Slots {
     this.#generation.seen(used);
   }
 
-  /** Whether this run sent an order with the generation. */
+  /** Returns whether this run sent an order with the generation. */
   isGiven(generation: number): boolean {
     return this.#generation.isGiven(generation);
   }

@@ -1,9 +1,9 @@
 /**
  * Balance of the coin that a spot exit sells, read after the service has rejected the exit for insufficient funds.
  *
- * What a strategy holds by its fills may be more than is there: a fee that was taken in a third way, coins that were
- * moved by hand, or a journal of before fees in coins were counted. An exit that asks for more than is there is
- * rejected as a whole.
+ * The position of a strategy by its fills may exceed the coins of the account: a fee that was taken in a third way,
+ * coins that were moved by hand, or a journal of before fees in coins were counted. An exit that asks for more than is
+ * there is rejected as a whole.
  *
  * Invariants: nothing is read before a rejection; a balance counts only when it was read after the rejection, and until
  * the next own fill of the product; until it is known no exit of the product is sent.

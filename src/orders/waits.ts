@@ -28,7 +28,7 @@ export type WaitCause =
   | "pace";
 
 interface Wait {
-  /** What the slot wanted when it began to wait. */
+  /** Wanted order of the slot when it began to wait. */
   readonly wanted: WantedOrder | undefined;
   /** Latest end; infinite where only an event ends it. */
   readonly until: number;

@@ -1,8 +1,8 @@
 /**
- * What a strategy wants, and what that means in the service's words.
+ * Wanted orders, and their conversion into the service's terms.
  *
  * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the
- * other way; one of `qty`, `notional`, `sz` says the size and the profile says what the service's `sz` counts; nothing
+ * other way; one of `qty`, `notional`, `sz` is the size and the profile has the unit of the service's `sz`; nothing
  * is guessed: what cannot be converted is refused with the reason.
  * Not here: whether it may be sent (orders/risk/pre-trade-checks.ts), whether it differs from what rests (plan.ts).
  */
@@ -51,24 +51,25 @@ export interface WantedOrder {
   readonly qty?: string;
   /** Size in quote currency. */
   readonly notional?: string;
-  /** Size in whatever unit the service counts, sent as it is. */
+  /** Size in the unit of the service, sent as it is. */
   readonly sz?: string;
   /**
    * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No
-   * more is sent than the strategy holds, whatever the size says. Where it holds nothing the order waits unsent until
-   * it does; one that is placed by hand is refused. Only where the strategy has never traded the instrument, and no
-   * other strategy holds it, the service decides: a position may be older than the journal.
+   * more is sent than the strategy holds, also where the size is larger. Where it holds nothing the order waits unsent
+   * until it does; one that is placed by hand is refused. Only where the strategy has never traded the instrument, and
+   * no other strategy holds it, the service decides: a position may be older than the journal.
    *
    * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent
    * without the service's reduce-only flag. Then what other orders of the strategy may still reduce on this side is
-   * subtracted first. Orders of the same side that are wanted beside the exit and are no exits do not count: what they
+   * subtracted first. Orders of the same side that are wanted next to the exit and are no exits do not count: what they
    * execute may open a position. A market order whose size the service counts in quote currency then stays below what
    * is held while the price moves by up to 2 % on the way, and the rest follows.
    *
    * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time,
    * while it was rejected, cut or canceled by the service and the strategy still holds what it should reduce;
-   * `position.unprotected` tells that. One that rests and is canceled by another client is told and not placed again;
-   * one that the engine's own watchdog canceled is. One that rests and has become larger than what is held is replaced.
+   * `position.unprotected` reports that. One that rests and is canceled by another client is reported, not placed
+   * again; one that the engine's own watchdog canceled is. One that rests and has become larger than what is held is
+   * replaced.
    */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
@@ -79,7 +80,7 @@ export interface WantedOrder {
    */
   readonly round?: string | number;
   /**
-   * What becomes of a `post_only` order that would take by the last known quote, or the last price where there are no
+   * Treatment of a `post_only` order that would take by the last known quote, or the last price where there are no
    * quotes, when its slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the
    * opposite best, and stays there until the wanted order changes. `skip`: it is left out for as long as it would take.
    * `reject`: it is sent as it is, and the service rejects it; while quota is scarce a slot whose orders are rejected
@@ -90,18 +91,18 @@ export interface WantedOrder {
    * Stop-loss, take-profit and trailing stop of what this order buys or sells, from its first fill on. They outlive the
    * wanted order and, with a journal, the process; they end when nothing is left of it, and when the same slot is
    * wanted with an empty `protect`. Wanted again with another `protect` the same slot moves them. When one is
-   * triggered, what was not executed of this order is withdrawn, and exits of the strategy's own on that side stand
-   * back.
+   * triggered, what was not executed of this order is withdrawn, and exits of the strategy's own on that side
+   * wait.
    */
   readonly protect?: Protect;
-  /** For `orders.cancel({ tag })`. */
+  /** Label for `orders.cancel({ tag })`. */
   readonly tag?: string;
 }
 
-/** What becomes of a post-only order that would take: see `WantedOrder.cross`. */
+/** Treatment of a post-only order that would take: see `WantedOrder.cross`. */
 export type Cross = "touch" | "skip" | "reject";
 
-/** What a set holds that a strategy wants: orders, and protections of whole positions. */
+/** Element of a set that a strategy wants: an order, or the protection of a whole position. */
 export type Wanted = WantedOrder | WantedProtection;
 
 /** An order in the service's own words. `px` is empty for a market order. */
@@ -116,7 +117,7 @@ export interface OrderSpec {
   readonly px: string;
   /** Size in the service's unit (`order.szUnit` of the profile). */
   readonly sz: string;
-  /** Whether it may only reduce a position. */
+  /** True if it may only reduce a position. */
   readonly reduceOnly: boolean;
 }
 
@@ -132,7 +133,7 @@ export type Specified =
   | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: Decimal | undefined }
   | Unspecified;
 
-/** Whether what is not executed at once stays in the book. */
+/** Returns whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
 /** Text that is equal for wanted orders that are the same, for use as a key. */
@@ -161,7 +162,7 @@ const sameAmounts = (a: WantedOrder, b: WantedOrder): boolean =>
   a.side === b.side &&
   a.instId === b.instId;
 
-/** Whether two wanted orders ask for the same order; other fields, such as the tag, do not count. */
+/** Returns whether two wanted orders ask for the same order; other fields, such as the tag, do not count. */
 export const sameWanted = (a: WantedOrder | undefined, b: WantedOrder | undefined): boolean =>
   a === b ||
   (a !== undefined &&
@@ -172,7 +173,7 @@ export const sameWanted = (a: WantedOrder | undefined, b: WantedOrder | undefine
     (a.reduceOnly === true) === (b.reduceOnly === true) &&
     (a.round === b.round || String(a.round ?? "") === String(b.round ?? "")));
 
-/** Whether a resting order at `px` would take, the best price of the other side being `best`. */
+/** Returns whether a resting order at `px` would take, the best price of the other side being `best`. */
 export const takes = (side: Side, px: Decimal, best: Decimal): boolean =>
   side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0;
 
@@ -248,7 +249,7 @@ const priceOf = (
   return isPositive(asked) ? asked : `px ${px} is below one tick of ${tickSize}`;
 };
 
-/** A refusal that the first quote of the product may end; `purpose` says what the quote is needed for. */
+/** A refusal that the first quote of the product may end; `purpose`: use of the quote. */
 export const unquoted = (instId: string, purpose: string) =>
   ({ reason: `no quote of ${instId} is known yet to ${purpose}`, isUnquoted: true }) as const;
 

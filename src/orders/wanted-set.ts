@@ -22,10 +22,10 @@ const crosses: readonly Cross[] = ["touch", "skip", "reject"];
 
 const ordersMax = 1_000;
 
-/** What a strategy wants now. */
+/** Set that a strategy wants. */
 interface WantedSet {
   readonly orders: readonly WantedOrder[];
-  /** Of whole positions. */
+  /** Protections of whole positions. */
   readonly protections: readonly WantedProtection[];
 }
 
@@ -124,7 +124,7 @@ const copyOf = (order: unknown, place: string): WantedOrder | string => {
   return { ...fields, cross, protect } as WantedOrder;
 };
 
-/** What other services call these fields. */
+/** Names of these fields at other services. */
 const otherNames: Readonly<Record<string, string>> = {
   type: "ordType",
   price: "px",

@@ -6,7 +6,7 @@
 import type { WantedOrder } from "../wanted-order.ts";
 import type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtection } from "./protect.ts";
 
-/** Which position is protected, and by which price. */
+/** Position that is protected, and the price that triggers. */
 interface ProtectionOptions {
   /** Needed with a price that does not count from the entry; both sides when left out. */
   readonly side?: PositionSide;
@@ -21,7 +21,7 @@ const protection = (instId: string, levels: Protect, { side, trigger }: Protecti
 });
 
 /**
- * An entry with its stop-loss and take-profit: whichever is reached first closes what the entry bought or sold, and
+ * An entry with its stop-loss and take-profit: the one reached first closes the quantity of the entry, and
  * ends the other. The same as the order with `protect`.
  */
 export const bracket = (entry: WantedOrder, protect: Protect): WantedOrder => ({ ...entry, protect });

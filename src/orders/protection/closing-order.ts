@@ -1,5 +1,5 @@
 /**
- * Closing order of a protection: the one slot through which a position is closed, whichever price was reached.
+ * Closing order of a protection: the one slot through which a position is closed at every level.
  *
  * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be
  * gone; where that takes too long a second slot is used, if nothing can be closed twice; never more is asked for than

@@ -1,5 +1,5 @@
 /**
- * Orders of a previous run as far as protections have to know them before the service tells of them.
+ * Orders of a previous run as far as protections have to know them before the service reports them.
  *
  * Not here: what follows from them (protections.ts), the journal's own records (journal/intents.ts).
  */

@@ -88,7 +88,7 @@ export class HeldProtection {
     if (isHeld && protection.hit === undefined) told = this.#arm();
     else if (!isHeld && this.#isArmed) told = this.#end();
     else if (!isHeld && !protection.isOpen) told = this.#tellDust();
-    // The next position of the instrument is protected anew.
+    // The next position of the instrument is protected again.
     if (!isHeld && protection.name.scope === "position" && !protection.isOpen) protection.hit = undefined;
     return told;
   }

@@ -1,8 +1,8 @@
 /**
  * Prices for protections: one watch for each instrument, kind of price and side, while something is protected by it.
  *
- * Invariants: a protection that is released is not called any more, not even by the price that is being told; a watch
- * without protections ends.
+ * Invariants: a protection that is released is not called any more, not even by the price that is being delivered; a
+ * watch without protections ends.
  * Not here: where prices come from (engine/price-watch.ts), what they trigger (protection.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -31,7 +31,7 @@ export interface HeldExit {
   readonly side: Side;
   /** Quantity in base currency. */
   readonly qty: string;
-  /** Current level of the fixed or trailing stop, whichever is nearer. */
+  /** Current level of the nearer one of fixed and trailing stop. */
   readonly stopPx: string | undefined;
   readonly takeProfitPx: string | undefined;
   /**
@@ -41,7 +41,7 @@ export interface HeldExit {
   readonly exitOn: (path: readonly string[]) => string | undefined;
 }
 
-/** Where prices come from. */
+/** Source of prices. */
 export interface TriggerPrices {
   /**
    * Calls `listener` with the latest price, if there is one, and with every further one. Where a market is only known
@@ -55,7 +55,8 @@ export interface TriggerPrices {
     held: HeldLevels,
   ): WatchedPrices;
   /**
-   * The latest price inside a bar that has not closed, where a market is only known by bars and somebody follows them.
+   * The latest price inside a bar that has not closed, where a market is only known by bars and a protection follows
+   * them.
    */
   insideBar?(instId: string): string | undefined;
 }

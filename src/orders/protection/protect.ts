@@ -22,10 +22,10 @@ import {
 import { didYouMean } from "../../errors.ts";
 
 /**
- * Which price triggers: `best` is what closing would meet, the bid for a long position and the ask for a short one, or
- * the last price while there are no quotes. `last` is the latest trade, in recordings of candles the price on its way
- * through each bar. `mark` is the mark price in the account's positions, as fresh as those are read
- * (`freshness.positionsMs`).
+ * Price that triggers: `best` is the price at which the position could be closed, the bid for a long position and the
+ * ask for a short one, or the last price while there are no quotes. `last` is the latest trade, in recordings of
+ * candles the price on its way through each bar. `mark` is the mark price in the account's positions, as fresh as those
+ * are read (`freshness.positionsMs`).
  */
 export type Trigger = "best" | "last" | "mark";
 
@@ -35,11 +35,11 @@ export type Trigger = "best" | "last" | "mark";
  */
 export type ProtectPx = string | { readonly by: string } | { readonly percent: string };
 
-/** How far behind the best price since the entry the stop follows; from `activePx` on, where that is given. */
+/** Distance of the stop behind the best price since the entry; from `activePx` on, where that is given. */
 export type Trailing = ({ readonly by: string } | { readonly percent: string }) & { readonly activePx?: string };
 
 /**
- * Stop-loss, take-profit and trailing stop of a position; whichever is reached first closes it and ends the others.
+ * Stop-loss, take-profit and trailing stop of a position; the one reached first closes it and ends the others.
  * Sluice holds them itself, as the service described has no stop orders: while no engine runs, nothing is triggered,
  * and a price that lies beyond when it starts again triggers at once. All amounts are decimal text.
  */
@@ -52,7 +52,7 @@ export interface Protect {
    * `market` (default): the take-profit is held like the stop and closes at the market. `limit`: it rests at the
    * service as a reduce-only order at its price, and is canceled before a stop leaves, which costs the stop one way to
    * the service and back. Where the service cancels no orders of the product (spot of the service described), it is
-   * held and closes at the market all the same.
+   * held and closes at the market.
    */
   readonly takeProfitAs?: "market" | "limit";
   /** A stop that follows the best price since the entry and never goes back. */
@@ -68,7 +68,7 @@ export interface Protect {
 export interface WantedProtection {
   /** Instrument id. */
   readonly instId: string;
-  /** Which position it protects; both when left out. Needed with a price that does not count from the entry. */
+  /** Position that it protects; both when left out. Needed with a price that does not count from the entry. */
   readonly side?: PositionSide;
   /** Its levels; empty withdraws it. */
   readonly protect: Protect;
@@ -114,7 +114,7 @@ const pxProblem = (field: string, value: unknown): string | undefined => {
 };
 
 /**
- * What is wrong with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is.
+ * Problem with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is.
  */
 export const malformedProtect = (protect: unknown): string | undefined => {
   if (typeof protect !== "object" || protect === null || Array.isArray(protect)) {
@@ -145,7 +145,7 @@ const choiceProblem = (field: string, value: unknown, choices: readonly string[]
     ? undefined
     : `${field} ${shown(value)}. Write one of ${choices.map((choice) => `"${choice}"`).join(", ")}`;
 
-/** What is wrong with the protection of a position, likewise. */
+/** Problem with the protection of a position, in the same form. */
 export const malformedProtection = ({
   side,
   protect,
@@ -187,7 +187,7 @@ export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 
-/** Whether `a` is worse than `b` for a position that `exit` closes, or equal. */
+/** Returns whether `a` is worse than `b` for a position that `exit` closes, or equal. */
 export const isAtOrBeyond = (exit: Side, a: Decimal, b: Decimal): boolean =>
   exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0;
 

@@ -2,7 +2,7 @@
  * Protection of one position or part of it: how much it covers, at what average price, and whether a price has
  * triggered it. Pure.
  *
- * Invariants: an order counts with what it has executed in all, so that being told twice changes nothing; once
+ * Invariants: an order counts with what it has executed in all, so that a repetition changes nothing; once
  * triggered it stays so until nothing is left to close; the stop of a bar is looked for before its best price moves the
  * stop.
  * Not here: orders and events (protections.ts), levels (protect.ts).
@@ -47,7 +47,7 @@ interface CurrentStop {
   readonly px: Decimal;
 }
 
-/** How much of an entry order was executed in all, and at what price. */
+/** Total execution of an entry order. */
 interface EntryFill {
   readonly clOrdId: string;
   readonly filled: Decimal;
@@ -58,15 +58,15 @@ type Name = Pick<ProtectionRecord, "strategy" | "name" | "instId" | "scope" | "e
 
 export class Protection {
   readonly name: Name;
-  /** Of the order that closes: `sell` for a long position. */
+  /** Side of the closing order: `sell` for a long position. */
   side: Side;
   protect: Protect;
   /** Covered, in base currency. */
   qty: Decimal = zero;
   hit: Hit | undefined = undefined;
-  /** It was armed at this instant: bars that began before tell of it by their close only. */
+  /** It was armed at this instant: of bars that began before, only the close counts. */
   armedAt = Number.POSITIVE_INFINITY;
-  /** A previous run left it, and the strategy has not spoken of it yet. */
+  /** A previous run left it, and the strategy has not declared it yet. */
   inherited = false;
   /** No price was seen since a previous run left it. */
   unseen = false;
@@ -232,7 +232,7 @@ export class Protection {
 
   /**
    * As a previous run left it, less what orders did that may still execute (`open` by client order id, those of its
-   * strategy and instrument): they are counted anew, in all, when their records are found. Until then what was
+   * strategy and instrument): they are counted again, in all, when their records are found. Until then what was
    * triggered stays so, and a trailing stop where it was.
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {

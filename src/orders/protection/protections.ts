@@ -74,7 +74,7 @@ export class Protections {
   }
 
   /**
-   * What a strategy wants now: the protection of an entry may have changed, and those of whole positions are replaced.
+   * Takes the set of a strategy: protections of entries may have changed, and those of whole positions are replaced.
    */
   declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): Effects {
     const held = this.#held.get(strategy);
@@ -176,7 +176,7 @@ export class Protections {
     return this.act();
   }
 
-  /** What a previous run left, and orders of it that may still execute. Call it before those orders are taken in. */
+  /** Takes over protections of a previous run. Call it before its orders that may still execute are taken over. */
   restore(records: readonly ProtectionRecord[], open: readonly OpenOrder[]): void {
     for (const record of records) {
       const { strategy, instId, scope, name, exitSlot, side, protect } = record;
@@ -204,7 +204,7 @@ export class Protections {
     this.#planned.set(clOrdId, planned);
   }
 
-  /** What may be placed has changed. */
+  /** A mode that allows or forbids orders has changed. */
   reconsider(): Effects {
     for (const held of this.#held.values()) for (const one of held) this.#changed.add(one);
     return this.act();

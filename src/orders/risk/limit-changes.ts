@@ -11,11 +11,11 @@ import { compare, read } from "../../decimal-value.ts";
 import type { Limits } from "../../journal/decisions.ts";
 import type { RuleSet } from "./pre-trade-checks.ts";
 
-/** In one order, whatever order the config has them in. */
+/** Limits in alphabetical order. */
 export const limitsOf = (rules: RuleSet): Limits =>
   Object.fromEntries(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Short enough to be typed: it tells these limits from others, and keeps no secret. */
+/** Short mark that identifies these limits. It is typed by hand, and is no secret. */
 export const limitsMark = (limits: Limits): string =>
   createHash("sha256").update(JSON.stringify(limits)).digest("hex").slice(0, 8);
 

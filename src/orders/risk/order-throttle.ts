@@ -1,5 +1,5 @@
 /**
- * How fast a strategy's wanted orders are acted on: a bucket of tokens on the engine's clock.
+ * Rate at which a strategy's wanted orders are acted on: a bucket of tokens on the engine's clock.
  *
  * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot
  * only the latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that

@@ -1,7 +1,7 @@
 /**
- * What may be sent: checks that cost nothing here and would cost quota, or money, at the service.
+ * Pre-trade checks: they cost nothing here, and would cost quota or money at the service.
  *
- * Invariants: only an approved order reaches the gateway; a refusal says the rule, the value and what would pass.
+ * Invariants: only an approved order reaches the gateway; a refusal states the rule, the value and what would pass.
  * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
@@ -42,9 +42,9 @@ interface RuleInput {
   readonly marketPx: string | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
-  /** What is open and held, and the market; only where money is limited. */
+  /** Open orders, positions and the market; only where money is limited. */
   readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
-  /** What bounds it, where it is an exit. */
+  /** Limits of an exit. */
   readonly exit?: ExitLimit | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface Approval {
   readonly spec: OrderSpec;
   /** Undefined where it is not known. */
   readonly baseQty: Decimal | undefined;
-  /** How it is sent, where it is an exit. */
+  /** Size of an exit. */
   readonly exit?: Pick<SizedExit, "wantedQty" | "withoutFlag">;
 }
 
@@ -61,7 +61,7 @@ export type Ruling =
   | Approval
   /**
    * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order
-   * of its kind may leave, whatever it is. `isUnquoted`: the first quote of the product may end it.
+   * of its kind may leave. `isUnquoted`: the first quote of the product may end it.
    */
   | {
       readonly approved: false;

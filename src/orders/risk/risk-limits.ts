@@ -1,5 +1,5 @@
 /**
- * Whether an order stays within the risk limits: values in, a reason out. Pure.
+ * True if an order stays within the risk limits: values in, a reason out. Pure.
  *
  * Invariants: comparisons are exact; what is known to be executed and all that may still be executed counts; an order
  * that can only shrink a position passes every limit on size; a refusal names the value, the limit, what would pass,
@@ -14,9 +14,9 @@ import type { Holding } from "./exposure.ts";
 
 /** Limits on money, all optional; amounts are decimal text in quote currency. */
 export interface RiskRules {
-  /** Of one order: what a slip of the finger may cost. */
+  /** Value of one order at most: bounds the cost of a typing error. */
   readonly orderNotionalMax?: string;
-  /** How many percent beyond the market, on the side that costs, a limit price may be. */
+  /** Percent by which a limit price may be worse than the market. */
   readonly priceBandPct?: string;
   /** All that open orders of one strategy may still execute. */
   readonly openNotionalPerStrategy?: string;
@@ -47,7 +47,7 @@ export interface RiskInput {
   readonly spec: OrderSpec;
   /** Base currency; undefined where it is not known. */
   readonly baseQty: Decimal | undefined;
-  /** What a market order of this side would meet, if a quote is known. */
+  /** Price that a market order of this side would meet, if a quote is known. */
   readonly marketPx: string | undefined;
   readonly strategy: Standing;
   readonly all: Standing;

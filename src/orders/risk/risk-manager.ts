@@ -1,5 +1,5 @@
 /**
- * The risk limits as the order manager uses them: told of every order, asked about every wanted order.
+ * Risk manager: the exposure of all orders, limits on losses, and figures for the risk limits.
  *
  * Invariants: without a limit in the config only what was executed is summed up; a wanted order that is refused again
  * for the same limit is refused in the same words, so that it is reported once.
@@ -29,7 +29,7 @@ interface RiskManagerOptions {
   readonly priceChanges?: ((instId: string) => Observable<unknown>) | undefined;
 }
 
-/** What a strategy holds by orders of previous runs that are over. */
+/** Holding of a strategy by closed orders of previous runs. */
 export interface Inherited {
   /** Decimal text. */
   readonly position: string;
@@ -44,7 +44,7 @@ const retriesWithin = 8;
 export class RiskManager {
   readonly exposure = new Exposure();
   /**
-   * How many wanted orders that found no room are tried again when an order has ended: it may have been larger than
+   * Number of wanted orders without room that are tried again when an order has ended: it may have been larger than
    * they are.
    */
   readonly retries: number;
@@ -55,10 +55,6 @@ export class RiskManager {
   readonly #losses: ReturnType<typeof createLossWatch>;
   /** Strategies of orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
-  readonly #told = new WeakMap<
-    Slot,
-    { readonly wanted: WantedOrder; readonly limit: keyof RiskRules; readonly reason: string }
-  >();
 
   constructor(options: RiskManagerOptions, onLoss: OnLoss) {
     const { clock, contract, rules, instruments, marketPx, priceChanges = () => EMPTY } = options;
@@ -78,7 +74,7 @@ export class RiskManager {
 
   /** An order is as it is now. */
   take(order: Order, executed: Execution): void {
-    // Without limits only what was executed matters: it says what a strategy holds.
+    // Without limits only executions matter: they make the positions.
     if (!executed.isAny && !this.isLimited) return;
     if (order.state.kind === "notExecuted") {
       this.exposure.forget(order.clOrdId);
@@ -91,7 +87,7 @@ export class RiskManager {
     if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
 
-  /** What previous runs hold, and of whom (empty: of all) it was decided then what is to become of their losses. */
+  /** Takes over holdings of previous runs, whose losses were already judged for some strategies (empty: all). */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     for (const { strategy, instId, position, cash } of holdings)
       this.exposure.inherit(strategy, instId, { position: read(position), cash: read(cash) });
@@ -107,7 +103,7 @@ export class RiskManager {
     this.#losses.close();
   }
 
-  /** Whose order it is, by its slot or by the journal; empty where neither tells. */
+  /** Strategy of an order, by its slot or by the journal; empty where neither has it. */
   ownerOf({ clOrdId, strategy }: Order): string {
     return strategy === "" ? (this.#owners.get(clOrdId) ?? "") : strategy;
   }
@@ -117,7 +113,7 @@ export class RiskManager {
     if (strategy !== "") this.#owners.set(clOrdId, strategy);
   }
 
-  /** What the rules need to know of money. */
+  /** Figures for the limits on money. */
   view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> {
     const standing = (of?: string) => ({
       openNotional: this.exposure.openNotional(of),
@@ -126,17 +122,17 @@ export class RiskManager {
     return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
   }
 
-  /** The ruling in the words it was told in. */
+  /** The ruling with the reason that was reported before. */
   steady(slot: Slot, wanted: WantedOrder, ruling: Ruling): Ruling {
     if (!this.isLimited) return ruling;
     if (ruling.approved || ruling.limit === undefined) {
-      this.#told.delete(slot);
+      slot.limited = undefined;
       return ruling;
     }
     const { limit, reason } = ruling;
-    const before = this.#told.get(slot);
+    const before = slot.limited;
     if (before?.limit === limit && sameWanted(wanted, before.wanted)) return { ...ruling, reason: before.reason };
-    this.#told.set(slot, { wanted, limit, reason });
+    slot.limited = { wanted, limit, reason };
     return ruling;
   }
 }

@@ -43,7 +43,7 @@ export const isHalt = (mode: Restriction): mode is "halted" | "closing" | "stopp
 export class TradingModes {
   /** Neither all strategies nor any of them are in another mode than active, as it is nearly always. */
   isActive = true;
-  /** Of all strategies. */
+  /** Mode of all strategies. */
   #mode: Restriction = "active";
   /** Why all are in it. */
   #reason = "";
@@ -103,6 +103,6 @@ export class TradingModes {
 export const mayPlace = (mode: Restriction, wanted: WantedOrder | undefined): boolean =>
   mode === "active" || (!isFull(mode) && wanted?.reduceOnly === true);
 
-/** Whether what was placed may stay. */
+/** Returns whether what was placed may stay. */
 export const mayRest = (mode: Restriction, wanted: WantedOrder): boolean =>
   !isHalt(mode) || (mode === "halted" && wanted.reduceOnly === true);

@@ -1,5 +1,5 @@
 /**
- * Positions of an account in base currency, whatever the service counts.
+ * Positions of an account in base currency, for every unit of the service.
  *
  * Invariants: exact; records of a service that counts base currency are passed on as they are; a contract value that
  * was once listed stays known, as a position may outlive the trading of its instrument; one that was never listed is

@@ -24,7 +24,7 @@ interface OrderListsOptions {
   readonly store: OrderStore;
   readonly pushes$: Observable<OrderRecord>;
   readonly pendingFreshMs: () => number;
-  /** Whether every change of an order is pushed at present. */
+  /** Returns whether every change of an order is pushed at present. */
   readonly pushing: () => boolean;
   readonly historyFreshMs: number;
   readonly share: ShareRead;
@@ -32,7 +32,7 @@ interface OrderListsOptions {
 
 const call: CallOptions = { class: "read", owner: "engine" };
 const lookupsMax = 10;
-/** Questions by id that failed before it is told. */
+/** Failed questions by id before the failure is reported. */
 const toldAfter = 3;
 /** An accepted order may be missing from a listing for so long (the views of a service lag each other). */
 const settleMs = 5_000;
@@ -128,7 +128,7 @@ export class OrderLists {
 
   /** The history first, then each order by id: what a push has answered meanwhile is not asked. */
   #findMissing(missing: readonly OrderRecord[]): Observable<Reading<readonly OrderRecord[]>> {
-    // Where nobody has told us more of the order than was known; any news since says that it exists, and how it stands.
+    // No news of the order has come since; any news proves that it exists, and shows its state.
     const isUntold = (known: OrderRecord): boolean => this.#store.find(known) === known;
     const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
     return this.#sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(
@@ -143,7 +143,7 @@ export class OrderLists {
     );
   }
 
-  /** Asks for an order by id; one that the service does not know any more is forgotten, and said so. */
+  /** Asks for an order by id; one that the service does not know any more is forgotten, and reported. */
   #lookUp(listed: OrderRecord, needed: () => boolean): Observable<void> {
     const { ordId, instId } = listed;
     return this.#gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve", needed }).pipe(
@@ -203,7 +203,7 @@ export class OrderLists {
     return { kind: "value", value: this.#store.active(), ageMs };
   }
 
-  /** An order whose end cannot be read is told, later and later. */
+  /** Reports an order whose end cannot be read, after longer and longer pauses. */
   #fail({ ordId, instId }: OrderRecord, why: string): void {
     const count = (this.#failures.get(ordId) ?? 0) + 1;
     this.#failures.set(ordId, count);

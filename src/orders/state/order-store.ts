@@ -32,7 +32,7 @@ const bodyOf = (record: OrderRecord): string =>
     record.updatedAt,
   ].join("|");
 
-/** Of two that say how the order ended, the one that traded to its end. */
+/** Of two final states, the one that traded completely comes first. */
 const standing: Readonly<Record<OrderState, number>> = { ...rank, filled: rank.filled + 0.5 };
 
 // Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of
@@ -42,7 +42,7 @@ const byFills = (a: OrderRecord, b: OrderRecord): number =>
   byFee(a, b) ||
   byText(fillsOf(a), fillsOf(b));
 /**
- * Of two that tell the same fills, the one that tells what they cost: a fee of nothing may not have been reckoned yet.
+ * Of two records with the same fills, the one with a fee: a fee of zero may not be computed yet.
  */
 const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
 const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
@@ -62,7 +62,7 @@ const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
   a.createdAt === b.createdAt &&
   a.updatedAt === b.updatedAt;
 
-/** What two records of one order say together; `known` itself when `next` adds nothing. */
+/** Merges two records of one order; `known` itself when `next` adds nothing. */
 export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord => {
   const state = standing[next.state] > standing[known.state] ? next : known;
   const fills = !sameFills(next, known) && byFills(next, known) > 0 ? next : known;
@@ -136,7 +136,7 @@ export class OrderStore {
   readonly #listeners: OrderListener[] = [];
   readonly #forgetters: ((record: OrderRecord) => void)[] = [];
 
-  /** Calls `listener` for every record that said something new. */
+  /** Calls `listener` for every record that is news. */
   onChange(listener: OrderListener): void {
     this.#listeners.push(listener);
   }
@@ -146,7 +146,7 @@ export class OrderStore {
     this.#forgetters.push(listener);
   }
 
-  /** Takes in a record; false when it said nothing new. */
+  /** Takes in a record; false when it is no news. */
   merge(next: OrderRecord): boolean {
     const previous = this.#records.get(next.ordId);
     // Shared by all who look; a push brings a record that was not frozen yet.

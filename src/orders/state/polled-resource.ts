@@ -2,12 +2,12 @@
  * Polled resource: a part of the service's state as a stream: the latest value on subscription, polled only while it is
  * subscribed.
  *
- * Invariants: it never errors and never completes by itself: a read that fails marks the value stale and says why;
+ * Invariants: it never errors and never completes by itself: a read that fails marks the value stale, with the reason;
  * however many listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that
- * was asked for besides is not sent once nobody needs it, one that is due by the timetable always is; an answer taken
+ * was asked for besides is not sent once it is not needed, one that is due by the timetable always is; an answer taken
  * over from another engine counts from when it was asked for, and only one that is younger than what is known is taken;
  * no listener can change a value that another one receives.
- * Not here: what is read (the files beside this one), quota (every read goes through the gateway).
+ * Not here: what is read (the other files of this folder), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
 import type { Reading } from "../../client/outcome.ts";
@@ -17,7 +17,7 @@ import { fixed, type Snapshot } from "./snapshot.ts";
 interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
-  /** How old the value may be, infinite for ever; a function where that changes, asked whenever a read is planned. */
+  /** Largest age of the value, may be infinite; a function where it changes, called when a read is planned. */
   readonly freshMs: number | (() => number);
   /**
    * True while other news keeps the value up, also without a subscriber: who comes then need not have it read first.
@@ -36,13 +36,13 @@ interface ResourceOptions<T> {
 const staleAfter = 3;
 /** Of its time to keep, an answer that is taken over may have spent this part. */
 const takenOverPart = 0.5;
-/** A read that failed is tried again after this, then after twice as long, never later than the timetable says. */
+/** A read that failed is tried again after this, then after twice as long, never later than by the timetable. */
 const retryMs = 5_000;
 /** Reads with the rank of exits take from what exits may use: one in this time at most. */
 export const urgentReadMs = 30_000;
 
 interface Listener<T> {
-  /** How old the value may be for it. */
+  /** Largest age of the value for it. */
   readonly freshMs: () => number;
   emit(snapshot: Snapshot<T>): void;
 }
@@ -57,7 +57,7 @@ export class PolledResource<T> {
   readonly #readUrgently: ResourceOptions<T>["readUrgently"];
   #urgedAt = Number.NEGATIVE_INFINITY;
   readonly #listeners = new Set<Listener<T>>();
-  /** How old the value may be for the holds. */
+  /** Largest age of the value for the holds. */
   readonly #freshMs: () => number;
   #holds = 0;
   #current: Snapshot<T>;
@@ -92,7 +92,7 @@ export class PolledResource<T> {
     return this.#watch(() => freshMs);
   }
 
-  /** News of a part does not say that the rest is as it was: whatever made the value stale still does. */
+  /** News of a part proves nothing about the rest: a stale value stays stale. */
   get current(): Snapshot<T> {
     if (this.#latest === undefined) return this.#current;
     const { stale, problem, denied } = this.#current;
@@ -116,7 +116,8 @@ export class PolledResource<T> {
   }
 
   /**
-   * Part of the value changed by other news; `latest` is asked only when somebody looks. Nothing before the first read.
+   * Part of the value changed by other news; `latest` is called only when the value is read. Nothing before the first
+   * read.
    */
   touch(latest: () => T, now = this.#clock.now()): void {
     if (this.#current.at < 0) return;
@@ -126,8 +127,8 @@ export class PolledResource<T> {
   }
 
   /**
-   * Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` says no by the time its
-   * slot opens.
+   * Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` returns false by the
+   * time its slot opens.
    */
   refresh(needed: () => boolean = () => true): void {
     if (this.#isIdle) this.#askedAt = Number.NEGATIVE_INFINITY;
@@ -149,7 +150,7 @@ export class PolledResource<T> {
   }
 
   /**
-   * What is known may be out of date for a reason: says so at once, and reads again. Nothing to doubt before the first
+   * The value may be out of date for a reason: marks it stale at once, and reads again. No effect before the first
    * read.
    */
   doubt(problem: string): void {
@@ -202,7 +203,7 @@ export class PolledResource<T> {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Without a subscriber the value was not kept up. */
+  /** The value was not kept up without a subscriber. */
   #asOf(wantedMs: number): Snapshot<T> {
     const snapshot = this.current;
     if (snapshot.stale || this.#clock.now() - this.#readAt <= wantedMs) return snapshot;

@@ -22,15 +22,15 @@ import type { AgedOutcome, ShareRead } from "./read-sharing.ts";
 
 /** Milliseconds a value may be old while it is subscribed, by resource. */
 export interface Freshness {
-  /** Of open orders, where they are not pushed. */
+  /** Open orders, where they are not pushed. */
   readonly pendingMs: number;
   /** The same while the service pushes every change of an order: the listing is only a safety net then. */
   readonly pendingPushedMs: number;
-  /** Of finished orders. */
+  /** Finished orders. */
   readonly historyMs: number;
-  /** Of balances. */
+  /** Balances. */
   readonly balancesMs: number;
-  /** Of positions. */
+  /** Positions. */
   readonly positionsMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface Resources {
   readonly positions: PolledResource<readonly AccountPosition[]>;
   readonly contractValues: ContractValues;
   readonly store: OrderStore;
-  /** Whether every change of an order is pushed now. */
+  /** Returns whether every change of an order is pushed now. */
   readonly pushing: () => boolean;
 }
 
@@ -60,14 +60,14 @@ interface ResourcesOptions {
   readonly gateway: Gateway;
   readonly journal: EventLog;
   readonly pushes$: Observable<OrderRecord>;
-  /** Whether every change of an order is pushed, now and from now on; begins with the present state. */
+  /** True if every change of an order is pushed, now and from now on; begins with the present state. */
   readonly pushing$: Observable<boolean>;
   readonly freshness: Freshness;
   /** The list that another account of the service reads already. */
   readonly listed?: Pick<Resources, "instruments" | "contractValues"> | undefined;
-  /** Whether the list of products cannot change: what was read once stays fresh. */
+  /** True if the list of products cannot change: what was read once stays fresh. */
   readonly listFixed?: boolean;
-  /** Where engines answer each other's reads, once this one has joined them. */
+  /** Access to reads of other engines, once this one has joined them. */
   readonly share?: (() => ShareRead | undefined) | undefined;
 }
 
@@ -77,7 +77,7 @@ const unshared: ShareRead = (_, __, read) => read().pipe(map((outcome) => ({ out
 const reading = <R, T>({ outcome, ageMs }: AgedOutcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
   outcome.kind === "done" ? { kind: "value", value: value(outcome.records), ageMs } : failedReading(outcome);
 
-/** Positions in contracts say nothing before their contract values are known. */
+/** Positions in contracts cannot be converted before their contract values are known. */
 const unlisted: Reading<never> = { kind: "failed", problem: "the instruments have not been listed yet" };
 
 /** Trading needs both steps as positive decimals; an instrument without them is left out. */
@@ -149,7 +149,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
   let known = false;
   pushing$.pipe(distinctUntilChanged()).subscribe((now) => {
     pushing = now;
-    // What happened between two connections was told to nobody, and from now on there is nothing to see but what is
+    // Changes between two connections were not pushed, and from now on there is nothing to see but what is
     // asked for.
     if (known)
       for (const doubted of [pending, history, resources.balances, resources.positions])

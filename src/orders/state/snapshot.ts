@@ -7,9 +7,11 @@
 
 /** A part of the service's state as last known, and whether it can be trusted. */
 export interface Snapshot<T> {
-  /** What the service said last; empty before anything was read. */
+  /** Latest value of the service; empty before anything was read. */
   readonly value: T;
-  /** When the service was last known to hold this value, on the engine's clock; -1 before anything was read. */
+  /**
+   * Instant at which the service was last known to hold this value, on the engine's clock; -1 before anything was read.
+   */
   readonly at: number;
   /** True when the last attempt failed or the value is older than asked. */
   readonly stale: boolean;
