@@ -32,7 +32,6 @@ import { createStrategyHost } from "../host/strategy-host.ts";
 import { type OnEvent, onceFaulty } from "../journal/event-emitter.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
-import { amendmentCodeFor } from "../orders/amendment-code.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
 import { createRandom, type Random } from "../random.ts";
@@ -176,7 +175,6 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     ...steps.loads,
     service.load,
     parts.durable?.load,
-    amendmentCodeFor(parts.contract.profile),
     ...parts.extensions.loads,
     historySourceOf(config.history)?.load,
     ...inTime.loads,

@@ -20,14 +20,12 @@ import {
   type StrategyContext,
 } from "../../../src/index.ts";
 import type { Quote } from "../../../src/market/market-data.ts";
-import { amendmentCodeFor } from "../../../src/orders/amendment-code.ts";
 import type { Wanted, WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { createVenue, type Venue } from "../../../src/venue/venue.ts";
 import { type MemoryDisk, memoryDisk } from "./memory-disk.ts";
 
 // No time passes on a virtual clock while it is loaded.
 await loadJournalCode();
-await amendmentCodeFor(createContract({ capabilities: { amend: true } }).profile)?.();
 
 // Runs outside of a test runner as well.
 const swap = "BTC-USDT-SWAP";

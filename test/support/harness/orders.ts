@@ -14,7 +14,6 @@ import { serviceCalendar } from "../../../src/engine/calendar-watch.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event, EventType } from "../../../src/journal/events.ts";
 import type { ProtectionRecord } from "../../../src/journal/protection-records.ts";
-import { amendmentCodeFor } from "../../../src/orders/amendment-code.ts";
 import { createOrders } from "../../../src/orders/manual-orders.ts";
 import { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { OrderUpdate } from "../../../src/orders/order-update.ts";
@@ -26,9 +25,6 @@ import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger } from "../../../src/scheduler/quota/ledger.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import { createVenue, type VenueInstrument } from "../../../src/venue/venue.ts";
-
-// No time passes on a virtual clock while it is loaded.
-await amendmentCodeFor(createContract({ capabilities: { amend: true } }).profile)?.();
 
 export const swap = "BTC-USDT-SWAP";
 export const eth = "ETH-USDT-SWAP";

@@ -3,8 +3,8 @@
  * queue.
  *
  * Invariants: at most one change of an order at a time; what it is changed to is decided when the call leaves; a change
- * is made when the order's record shows it, whatever the answer says; one that was refused, or that no record shows in
- * time, is not asked for again: the order is canceled and placed anew; meanwhile the order counts as the larger of
+ * is made when the order's record shows it, not when the answer does; one that was refused, or that no record shows in
+ * time, is not asked for again: the order is canceled and placed again; meanwhile the order counts as the larger of
  * both.
  * Not here: which step is next (plan.ts), what an order counts as (risk/exposure-entry.ts).
  */
@@ -19,14 +19,14 @@ import { advance, type ChangeRequest, hasExecuted, isResting, type Order } from 
 import { suits } from "./plan.ts";
 import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import { canRest, type WantedOrder } from "./wanted-order.ts";
+import { canRest, type OrderSpec, type WantedOrder } from "./wanted-order.ts";
 
 /** A change that no record shows so long after its answer, or after it was lost, is given up. */
 const recordMs = 3_000;
 /** A record that is pushed shows itself within this time of the answer; otherwise it is asked for. */
 const pushMs = 1_000;
 
-export class Amendments {
+export class OrderAmends {
   readonly #state: ManagerState;
   readonly #run: Run;
 
@@ -36,25 +36,15 @@ export class Amendments {
   }
 
   /**
-   * Whether the order may be changed into this wanted order: both of one product, side and type, neither an exit nor
-   * protected, and nothing executed yet, as a size would count that as well.
+   * Returns whether the order may be changed into this wanted order: both of one product, side and type, neither an
+   * exit nor protected, and nothing executed yet, as a size would count that as well.
    */
   mayChange(order: Order, wanted: WantedOrder | undefined): boolean {
     if (!this.#state.options.contract.profile.capabilities.amend || wanted === undefined) return false;
-    if (order.change.kind === "barred" || order.change.kind === "doubtful") return false;
-    const { spec, record, wanted: was } = order;
-    if (was === undefined || record?.state !== "live" || hasExecuted(order) || order.unwanted !== undefined)
-      return false;
-    if (spec.reduceOnly || wanted.reduceOnly === true || was.protect !== undefined || wanted.protect !== undefined)
-      return false;
-    const { ordType = "limit" } = wanted;
-    return (
-      spec.instId === wanted.instId &&
-      spec.side === wanted.side &&
-      spec.ordType === ordType &&
-      canRest(ordType) &&
-      wanted.cross === undefined
-    );
+    const { spec, record, change, unwanted, wanted: was } = order;
+    if (change.kind === "barred" || change.kind === "doubtful" || unwanted !== undefined) return false;
+    if (record?.state !== "live" || hasExecuted(order)) return false;
+    return was !== undefined && isPlain(was) && isPlain(wanted) && !spec.reduceOnly && isAlike(spec, wanted);
   }
 
   /** Queues a change that was asked for. */
@@ -78,7 +68,7 @@ export class Amendments {
     };
   }
 
-  /** What to send now that the change may leave; nothing where there is nothing to change any more. */
+  /** Decides what to send now that the change may leave; undefined where nothing is left to change. */
   #decide(slot: Slot, order: Order): AmendBody | undefined {
     const state = this.#state;
     const wanted = state.counted(slot);
@@ -87,7 +77,7 @@ export class Amendments {
     if (suits(wanted, order, state.specify)) return undefined;
     const ruling = this.#ruling(slot, wanted);
     if (ruling?.approved !== true) {
-      // Counted beside what it is now, it may find no room: it is placed when that is gone, if it may be then.
+      // The change may find no room while the order counts as it is: it is placed when the order is gone.
       advance(order, { type: "changeEnded", end: "barred" });
       return undefined;
     }
@@ -117,7 +107,7 @@ export class Amendments {
     }
     // A journal that cannot be written to keeps changes from leaving as well.
     if (this.#isRefused(outcome)) return this.#giveUp(slot, order, "refused");
-    // Taken or in doubt: only the record says what it is. That of a change that was taken is about to be pushed.
+    // Accepted or in doubt: only the record shows the result. The record of an accepted change is about to be pushed.
     const isTaken = outcome.kind === "done" && outcome.records[0]?.sCode === "0";
     return [
       this.#unless(change, order, isTaken ? pushMs : 0, () => [{ kind: "query", order, how: "look" }]),
@@ -157,3 +147,14 @@ export class Amendments {
     return this.#state.count(order, this.#state.executed(order), this.#state.slotOf(order));
   }
 }
+
+/** Neither an exit nor protected. */
+const isPlain = ({ reduceOnly, protect }: WantedOrder): boolean => reduceOnly !== true && protect === undefined;
+
+/** The same product, side and resting type. */
+const isAlike = ({ instId, side, ordType }: OrderSpec, wanted: WantedOrder): boolean =>
+  instId === wanted.instId &&
+  side === wanted.side &&
+  ordType === (wanted.ordType ?? "limit") &&
+  canRest(ordType) &&
+  wanted.cross === undefined;
