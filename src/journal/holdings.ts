@@ -5,7 +5,7 @@
  *
  * Invariants: pure; amounts are exact decimals; a record holds one holding completely, so that reading it twice, or
  * after older ones, changes nothing.
- * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/risk/exposure-entry.ts).
+ * Not here: orders that may still be executed (intents.ts), what a fill is worth (orders/executions.ts).
  */
 import type { Side } from "../contract/profile.ts";
 import { add, mul, neg, sub } from "../decimal.ts";

@@ -6,7 +6,7 @@
  * is made when the order's record shows it, not when the answer does; one that was refused, or that no record shows in
  * time, is not asked for again: the order is canceled and placed again; meanwhile the order counts as the larger of
  * both.
- * Not here: which step is next (plan.ts), what an order counts as (risk/exposure-entry.ts).
+ * Not here: which step is next (plan.ts), what an order counts as (risk/exposure.ts).
  */
 import type { Call } from "../client/gateway.ts";
 import type { Outcome } from "../client/outcome.ts";
