@@ -68,13 +68,10 @@ export default definePlugin({
     const { path, everyMs, staleMs } = options;
     mkdirSync(dirname(path), { recursive: true });
     const fresh = `${path}.${process.pid}.tmp`;
-    let isWriting = false;
+    let writing: Promise<void> | undefined;
     let isFailing = false;
     let hasEnded = false;
     const write = async (): Promise<void> => {
-      // A disk that hangs must not gather writes.
-      if (isWriting) return;
-      isWriting = true;
       try {
         await writeFile(fresh, `${JSON.stringify({ at: now(), pid: process.pid, ...stateOf(context, staleMs) })}\n`, {
           mode: 0o600,
@@ -87,14 +84,20 @@ export default definePlugin({
             `health: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? "no reason given"})`,
           );
         isFailing = true;
-      } finally {
-        isWriting = false;
       }
     };
-    void write();
-    every(everyMs, () => void write());
-    return () => {
+    const beat = (): void => {
+      // One write at a time: a disk that hangs must not gather writes.
+      writing ??= write().finally(() => {
+        writing = undefined;
+      });
+    };
+    beat();
+    every(everyMs, beat);
+    return async () => {
       hasEnded = true;
+      // A write that has begun would put the file back after its removal.
+      await writing;
       for (const file of [path, fresh]) rmSync(file, { force: true });
     };
   },

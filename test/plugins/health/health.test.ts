@@ -38,6 +38,16 @@ describe("The health plugin", () => {
     expect((await ask(path)).text).toContain("is not there: no engine runs");
   });
 
+  it("leaves no file behind when it stops during a write", async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const t = await testPlugin(health({ path }));
+      await t.advance(5_000);
+      await t.stop();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      expect(readdirSync(join(folder, "signs"))).toEqual([]);
+    }
+  });
+
   it("names a strategy that failed", async () => {
     const t = await testPlugin(health({ path }));
     t.failStrategy("no luck");
