@@ -76,7 +76,7 @@ export { startThread } from "./host/worker-start.ts";
 export { createDecisions, type DecisionRecord } from "./journal/decisions.ts";
 export type { Disk, DiskFile } from "./journal/disk.ts";
 export { EventLog } from "./journal/event-log.ts";
-export type { ActionClass, EventOf, EventType } from "./journal/events.ts";
+export type { ActionClass, EventOf, EventText, EventTexts, EventType } from "./journal/events.ts";
 export { fileDisk } from "./journal/file-disk.ts";
 export { defaultFolder, ownFolder } from "./journal/own-folder.ts";
 export { holdLock } from "./journal/process-lock.ts";

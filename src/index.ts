@@ -50,7 +50,7 @@ export type { EngineHealth } from "./host/operator-view.ts";
 
 export type { Plugin, Strategy } from "./host/strategy.ts";
 export type { EventMap } from "./journal/event-map.ts";
-export type { Event } from "./journal/events.ts";
+export type { Event, PluginEvents } from "./journal/events.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookLevel, BookView, Candle, Market, Quote, Trade } from "./market/market-data.ts";
 export type { Orders } from "./orders/manual-orders.ts";

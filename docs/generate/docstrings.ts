@@ -139,6 +139,22 @@ const fieldsOfLiteral = (file: Parsed, path: string, node: Node): readonly Field
   }));
 };
 
+/** Members that a file adds to an interface of the package, by `declare module "sluice"`, with the fields of each. */
+export const addedTo = (path: string, name: string): readonly (DocumentedType & { readonly name: string })[] => {
+  const file = parsed(path);
+  const blocks = file.program.body
+    .filter(({ type }) => type === "TSModuleDeclaration")
+    .flatMap(({ body }) => (body as { readonly body: readonly Node[] }).body);
+  return blocks
+    .filter((one) => namesOf(one).includes(name))
+    .flatMap(({ body }) => (body as { readonly body: readonly Node[] }).body)
+    .map((member) => {
+      const { value = "" } = member["key"] as { readonly value?: string };
+      const { typeAnnotation } = member["typeAnnotation"] as { readonly typeAnnotation: Node };
+      return { name: value, doc: docBefore(file, member.start), fields: fieldsOfLiteral(file, path, typeAnnotation) };
+    });
+};
+
 /** The members of a union: of records, or of texts, which have no fields. `A & B` has the fields of both. */
 export const unionOf = (path: string, name: string): readonly (DocumentedType & { readonly text: string })[] => {
   const { file, declaration } = declarationNamed(path, name);

@@ -241,7 +241,7 @@ export default definePlugin<typeof schema, Options>({
   name: "alerts",
   options: schema,
   setup: (context) => {
-    const { events$, every, health, now, ofUser, options, users } = context;
+    const { events$, eventText, every, health, now, ofUser, options, users } = context;
     const print = (line: string): void => context.print(`alerts: ${line}`);
     // Only where time is the machine's can the event loop be late.
     if (options.virtual === "silent" && health().eventLoop === undefined) {
@@ -259,7 +259,7 @@ export default definePlugin<typeof schema, Options>({
       const route = routes.get(finding.rule);
       if (route !== undefined) repetitions.take(finding, route, now());
     };
-    const find = createFinder({ ...options, users });
+    const find = createFinder({ ...options, users, eventText });
     events$.subscribe((event) => {
       const finding = find(event);
       if (finding !== undefined) take(finding);

@@ -6,8 +6,8 @@
  * dropped first.
  * Not here: sending (outbox.ts), losses and staleness, which are no events (watches.ts).
  */
-import type { Event, EventMap } from "sluice";
-import type { EventType } from "sluice/extension";
+import type { Event, EventMap, PluginContext } from "sluice";
+import type { EventText, EventType } from "sluice/extension";
 import { type Alert, type Level, lineOf } from "./alert.ts";
 
 export interface Rule {
@@ -55,6 +55,7 @@ export const rules = {
   },
   started: { level: "info", everyMs: 0, what: "the engine started" },
   stopped: { level: "warning", everyMs: 0, what: "the engine stopped" },
+  plugin: { level: "warning", everyMs: 300_000, what: "an event that a plugin declares as bad" },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleName = keyof typeof rules;
@@ -73,6 +74,8 @@ interface Bounds {
   readonly heldMs: number;
   /** uid of each user; the user is named where there are several. */
   readonly users: readonly string[];
+  /** Text of a plugin's event. */
+  readonly eventText: PluginContext<unknown>["eventText"];
 }
 
 const rejectsWithinMs = 60_000;
@@ -82,7 +85,12 @@ const over = (rule: RuleName, subject: string, text: string): Finding => ({ rule
 const because = (reason: string): string => (reason === "" ? "" : `: ${reason}`);
 
 /** Bursts are the only memory of events: instants of rejections, at most as many as make one. */
-export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event) => Finding | undefined) => {
+export const createFinder = ({
+  rejects,
+  heldMs,
+  users,
+  eventText,
+}: Bounds): ((event: Event) => Finding | undefined) => {
   let rejectedAt: number[] = [];
   const burst = (at: number, strategy: string, reason: string): Finding | undefined => {
     rejectedAt = [...rejectedAt.filter((one) => one > at - rejectsWithinMs), at].slice(-rejects);
@@ -115,8 +123,17 @@ export const createFinder = ({ rejects, heldMs, users }: Bounds): ((event: Event
         `${pos} of ${instId}${whose} could not be closed${because(reason)}`,
       );
     }
-    return (findings[event.type] as ((event: Event) => Finding | undefined) | undefined)?.(event);
+    const finding = findings[event.type] as ((event: Event) => Finding | undefined) | undefined;
+    return finding === undefined ? findingOfPlugin(event.type, eventText(event)) : finding(event);
   };
+};
+
+/** The watchdog's events have a rule of their own; of other plugins' events only bad ones are told. */
+const findingOfPlugin = (type: string, text: EventText | undefined): Finding | undefined => {
+  if (text === undefined) return undefined;
+  const [severity, words] = text;
+  if (type.startsWith("watchdog.")) return (severity === "bad" ? found : over)("watchdog", type, words);
+  return severity === "bad" ? found("plugin", type, words) : undefined;
 };
 
 /** Events that are worth an alert by themselves; those of no line are not. */
@@ -164,9 +181,6 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
   },
   "quota.rejected": ({ layer }) =>
     found("quotaRejected", layer, `the service refused a call by the rate limit of layer ${layer}`),
-  "watchdog.lost": ({ reason }) => found("watchdog", "lost", `no watchdog receives the heartbeat${because(reason)}`),
-  "watchdog.tripped": ({ reason }) => found("watchdog", "tripped", `the watchdog cancels all orders${because(reason)}`),
-  "watchdog.armed": () => over("watchdog", "armed", "the watchdog is armed"),
   "journal.failed": ({ reason }) => found("journal", "", reason),
   "journal.restored": () => over("journal", "", "the journal is written again"),
   "engine.stalled": ({ lateMs }) => found("stalled", "", `the event loop was blocked for ${Math.round(lateMs)} ms`),

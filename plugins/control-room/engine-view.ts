@@ -9,7 +9,14 @@
  */
 import { type Observable, Subject, Subscription } from "rxjs";
 import type { BalanceRecord, EngineHealth, Event, Market, OrderUpdate, QuotaState, Snapshot } from "sluice";
-import { type AccountPosition, OutageWatch, readInstId, type StrategyView, withoutSecrets } from "sluice/extension";
+import {
+  type AccountPosition,
+  type EventText,
+  OutageWatch,
+  readInstId,
+  type StrategyView,
+  withoutSecrets,
+} from "sluice/extension";
 import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document.ts";
 import type { ByCurrency, EngineRow, FillRow, StrategyRow } from "./control-rows.ts";
 import { eventSaying } from "./event-text.ts";
@@ -34,6 +41,7 @@ export interface WatchedRun {
   readonly openOrders?: () => readonly OrderUpdate[];
   readonly quotaNow?: () => QuotaState;
   readonly health?: () => EngineHealth;
+  readonly eventText?: (event: Event) => EventText | undefined;
   readonly market?: Market;
   /** Accounts of the users, read from the service while they are watched: left out, nothing is asked. */
   readonly accounts?: readonly WatchedAccount[];
@@ -204,7 +212,7 @@ export class EngineView {
 
   #writeNews(): void {
     for (const event of this.#news.slice(-rowsMax.events)) {
-      const [severity, text] = eventSaying(event);
+      const [severity, text] = eventSaying(event, this.#run.eventText?.(event));
       const { seq, at, type } = event;
       this.#document.put("events", `${seq}`, { seq, at, type, text, severity });
     }

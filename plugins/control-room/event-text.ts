@@ -6,14 +6,11 @@
  */
 
 import type { Event } from "sluice";
-import { type EventOf, type EventType, withoutSecrets } from "sluice/extension";
+import { type EventOf, type EventText, type EventType, withoutSecrets } from "sluice/extension";
 
-type Severity = "info" | "warn" | "bad";
+type Sayings = { readonly [T in EventType]?: (event: EventOf<T>) => EventText };
 
-type Saying = readonly [severity: Severity, text: string];
-type Sayings = { readonly [T in EventType]?: (event: EventOf<T>) => Saying };
-
-const orderSaying = ({ strategy, slot, instId, phase, reason }: EventOf<"order.changed">): Saying => {
+const orderSaying = ({ strategy, slot, instId, phase, reason }: EventOf<"order.changed">): EventText => {
   const severity = phase === "unknown" || phase === "rejected" ? "bad" : phase === "absent" ? "warn" : "info";
   return [severity, `${strategy}/${slot} ${instId}: ${phase}${because(reason)}`];
 };
@@ -21,7 +18,7 @@ const orderSaying = ({ strategy, slot, instId, phase, reason }: EventOf<"order.c
 /** One member of the union for both. */
 type Protected = Extract<Event, { readonly takeProfitPx: string | undefined }>;
 
-const protectionSaying = ({ type, strategy, name, instId, qty, stopPx, takeProfitPx }: Protected): Saying => {
+const protectionSaying = ({ type, strategy, name, instId, qty, stopPx, takeProfitPx }: Protected): EventText => {
   const levels = `${stopPx === undefined ? "" : `, stop ${stopPx}`}${takeProfitPx === undefined ? "" : `, take-profit ${takeProfitPx}`}`;
   return [
     "info",
@@ -135,22 +132,7 @@ const sayings: Sayings = {
   ],
   "plugin.failed": ({ plugin, message }) => ["bad", `plugin ${plugin} failed${because(message)}`],
   "engine.stalled": ({ lateMs }) => ["warn", `the event loop was blocked for ${lateMs} ms`],
-  "standby.waiting": ({ leader, error }) => [
-    error === undefined ? "info" : "warn",
-    error !== undefined
-      ? `standby: ${error}`
-      : leader === ""
-        ? "standby: no leader is known yet"
-        : `standby: ${leader} leads`,
-  ],
-  "standby.leading": ({ before, released }) => [
-    released ? "info" : "warn",
-    `leads from now on${before === "" ? "" : released ? `, after ${before} gave up the lead` : `, as ${before} has fallen silent`}`,
-  ],
   "standby.lost": ({ leader }) => ["bad", `${leader} has taken the lead; this process sends nothing more`],
-  "watchdog.armed": ({ silenceMs }) => ["info", `watchdog connected, cancels after ${seconds(silenceMs)} of silence`],
-  "watchdog.lost": ({ reason }) => ["warn", `no watchdog is connected${because(reason)}`],
-  "watchdog.tripped": ({ reason }) => ["bad", `the watchdog tripped${because(reason)}`],
   "mode.changed": ({ mode, reason, full }) => [
     mode === "active" ? "info" : "bad",
     `trading ${mode}${withExits(full)}${because(reason)}`,
@@ -160,9 +142,10 @@ const sayings: Sayings = {
 
 const textMax = 500;
 
-/** Severity and text; longer texts are cut. */
-export const eventSaying = (event: Event): Saying => {
-  const saying = (sayings[event.type] as ((event: Event) => Saying) | undefined)?.(event) ?? ["info", event.type];
+/** Severity and text; longer texts are cut. `ofPlugin`: the text of a plugin's event. */
+export const eventSaying = (event: Event, ofPlugin?: EventText): EventText => {
+  const saying = (sayings[event.type] as ((event: Event) => EventText) | undefined)?.(event) ??
+    ofPlugin ?? ["info", event.type];
   return saying[1].length <= textMax ? saying : [saying[0], `${saying[1].slice(0, textMax - 3)}...`];
 };
 

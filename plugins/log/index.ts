@@ -52,7 +52,7 @@ export default definePlugin({
       bufferBytes: { type: "integer", minimum: 65_536, default: 16_777_216 },
     },
   },
-  setup: ({ events$, every, print, requirePackage, options }) => {
+  setup: ({ events$, eventText, every, print, requirePackage, options }) => {
     const { path, level, redact, fields, pretty } = options;
     const levels = options.levels as Readonly<Record<string, Level>>;
     const pino = requirePackage<Pino>("pino", "10", import.meta.url);
@@ -68,7 +68,7 @@ export default definePlugin({
     const logger = pino({ level, base: fields, timestamp: false, formatters, redact: [...redact] }, formatted(sink));
     const watching = events$.subscribe((event) => {
       const { type, at, seq, ...rest } = event;
-      logger[levels[type] ?? levelOf(event)]({ time: at, event: type, seq, ...rest });
+      logger[levels[type] ?? levelOf(event, eventText(event))]({ time: at, event: type, seq, ...rest });
     });
     const unfollow = path === undefined ? undefined : follow(path, sink, every);
     return async () => {

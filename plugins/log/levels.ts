@@ -2,7 +2,7 @@
  * Levels of events in a log: what needs a person, what is worth a line, and what only a search for a fault wants.
  */
 import type { Event } from "sluice";
-import type { EventType } from "sluice/extension";
+import type { EventText, EventType } from "sluice/extension";
 
 export const names = ["trace", "debug", "info", "warn", "error"] as const;
 export type Level = (typeof names)[number];
@@ -32,14 +32,14 @@ export const levels: Readonly<Partial<Record<EventType, Level>>> = {
   "strategy.halted": "warn",
   "plugin.failed": "error",
   "engine.stalled": "warn",
-  "watchdog.lost": "error",
-  "watchdog.tripped": "error",
   "mode.changed": "warn",
   anomaly: "warn",
 };
 
-/** Rejected orders, and those whose fate is not known, are worth more than other changes. */
-export const levelOf = (event: Event): Level =>
-  event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown")
-    ? "warn"
-    : (levels[event.type] ?? "info");
+const levelBySeverity = { info: "info", warn: "warn", bad: "error" } as const;
+
+/** `text`: that of a plugin's event. Rejected orders, and those whose fate is not known, rank above other changes. */
+export const levelOf = (event: Event, text: EventText | undefined): Level => {
+  if (event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown")) return "warn";
+  return levels[event.type] ?? (text === undefined ? "info" : levelBySeverity[text[0]]);
+};

@@ -66,8 +66,7 @@ export class QuotaGroup {
       onFenced: () => {
         if (!hasStandby) return halt(`another process has joined group ${group} as ${name}`);
         // It leads: the orders are its own, and none is cancelled here.
-        events.append({ type: "standby.lost", leader: "another process" });
-        context.depose();
+        context.depose("another process");
       },
       onFull: (detail) => {
         refusal = detail;

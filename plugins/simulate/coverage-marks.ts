@@ -4,7 +4,7 @@
  * Invariants: marks are read from the engine's events and from the world around it; the engine does nothing for their
  * sake; every mark that can be made is in the list, so that what was never reached can be named.
  */
-import type { Event } from "sluice";
+import type { Event, PluginEvents } from "sluice";
 import type { EventOf } from "sluice/extension";
 import { crashMoments, type FaultKind, faultKinds } from "./fault.ts";
 import { networkKinds } from "./network.ts";
@@ -193,15 +193,15 @@ const namesOf = (event: Event): readonly string[] => {
     case "operator.acted":
     case "plugin.failed":
     case "engine.stalled":
-    case "standby.waiting":
-    case "standby.leading":
     case "standby.lost":
-    case "watchdog.armed":
-    case "watchdog.lost":
-    case "watchdog.tripped":
       return [];
+    default:
+      return marksOfPlugin(event);
   }
 };
+
+/** Plugins' events say nothing about the paths of the core. */
+const marksOfPlugin = (_: EventOf<keyof PluginEvents>): readonly string[] => [];
 
 const waits: Readonly<Record<string, string>> = {
   place: "a placement had to wait",

@@ -2,6 +2,7 @@
  * The standby as a plugin: checks that the config has a journal, and adds the engine's place in the group.
  */
 import { definePlugin, SluiceError } from "sluice";
+import { standbyEvents } from "./events.ts";
 import { type StandbyParts, standbyExtension } from "./extension.ts";
 import { type StandbyOptions, standbySchema } from "./options.ts";
 
@@ -10,6 +11,7 @@ export const standbyWith = (parts: StandbyParts = {}) =>
   definePlugin({
     name: "standby",
     options: standbySchema,
+    events: standbyEvents,
     check: ({ journal }) => {
       if (journal !== undefined) return;
       throw new SluiceError(

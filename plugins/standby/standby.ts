@@ -43,7 +43,7 @@ export interface StandbyOptions {
   /** Everything may leave again after something was kept back. */
   readonly onBack: () => void;
   /** Another process leads: the engine must end. */
-  readonly onDeposed: () => void;
+  readonly onDeposed: (leader: string) => void;
 }
 
 export class Standby {
@@ -283,9 +283,8 @@ export class Standby {
 
   #onDeposed(by: string): void {
     const leader = by === "" ? "another process" : by;
-    this.#options.journal.append({ type: "standby.lost", leader });
     this.#giveUp(new SluiceError("ENGINE_STATE", `${leader} has taken the lead while this process started.`));
-    this.#options.onDeposed();
+    this.#options.onDeposed(leader);
   }
 }
 

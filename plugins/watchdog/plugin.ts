@@ -2,6 +2,7 @@
  * The watchdog as a plugin: checks its options against the config and adds the heartbeat to the engine.
  */
 import { definePlugin, SluiceError } from "sluice";
+import { watchdogEvents } from "./events.ts";
 import { type WatchdogParts, watchdogExtension } from "./extension.ts";
 import { checkBeats, type WatchdogOptions, watchdogSchema } from "./options.ts";
 
@@ -10,6 +11,7 @@ export const watchdogWith = (parts: WatchdogParts = {}) =>
   definePlugin({
     name: "watchdog",
     options: watchdogSchema,
+    events: watchdogEvents,
     check: ({ plugins }, options) => {
       checkBeats(options as WatchdogOptions);
       if (plugins.every(({ definition }) => definition !== "standby")) return;

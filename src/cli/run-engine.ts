@@ -10,6 +10,7 @@ import { type Clock, every } from "../clock/clock.ts";
 import { createContract } from "../contract/contract.ts";
 import type { Engine } from "../engine/engine.ts";
 import { profileIn } from "../host/config.ts";
+import type { TextOfEvent } from "../host/plugin-events.ts";
 import type { Event } from "../journal/events.ts";
 import { runToEnd } from "./engine-run.ts";
 import { failWith, remedyOf } from "./halts.ts";
@@ -52,12 +53,12 @@ interface EngineRunOptions {
  * STRATEGY_FAILED or ORDER_REFUSED by how the run ended.
  */
 export const runEngine = async (
-  engine: Pick<Engine, "events$" | "start" | "stop">,
+  engine: Pick<Engine, "events$" | "start" | "stop"> & Partial<Pick<Engine, "eventText">>,
   { io, clock, seconds, progress, events, started, stop = () => engine.stop() }: EngineRunOptions,
 ): Promise<void> => {
   const tally = createTally(clock.now(), remedyOf(events?.config ?? {}));
   const line = transientLine(io);
-  const print = events && eventPrinter(events.config, events.json, io);
+  const print = events && eventPrinter(events.config, events.json, io, engine.eventText);
   const watching = engine.events$.subscribe((event) => {
     count(tally, event);
     if (print === undefined) return;
@@ -80,11 +81,18 @@ export const runEngine = async (
   if (events !== undefined) failWith(tally, events.failed);
 };
 
-const eventPrinter = (config: unknown, json: boolean, io: CliIo): ((event: Event) => void) => {
+const eventPrinter = (
+  config: unknown,
+  json: boolean,
+  io: CliIo,
+  textOf: TextOfEvent = () => undefined,
+): ((event: Event) => void) => {
   const { profile } = createContract(profileIn(config as Parameters<typeof profileIn>[0]));
   return (event) => {
     const { seq, at, type, ...rest } = event;
-    const line = json ? jsonText({ seq, at, type, ...rest }) : eventLine(withUnits(event, profile), inkOf(io));
+    const line = json
+      ? jsonText({ seq, at, type, ...rest })
+      : eventLine(withUnits(event, profile), inkOf(io), textOf(event));
     if (line !== undefined) io.out(`${line}\n`);
   };
 };

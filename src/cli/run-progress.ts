@@ -8,7 +8,7 @@
 import { instTypeOf } from "../contract/inst-id.ts";
 import { ownWordsOf } from "../host/failure.ts";
 import { groupHaltPrefix } from "../host/operator-view.ts";
-import type { Event, EventOf, EventType } from "../journal/events.ts";
+import type { Event, EventOf, EventText, EventType } from "../journal/events.ts";
 import { accountSlot } from "../orders/closing-slots.ts";
 import { stoppedWords, stopsWords } from "../orders/risk/trading-mode.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
@@ -193,10 +193,21 @@ export const timeOf = (ms: number): string => {
   return `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 };
 
-/** The events a person wants to read as they happen; undefined for the many others. */
-export const eventLine = (event: Event, paint: Ink = ink(false)): string | undefined => {
-  const words = (sayings[event.type] as ((event: Event, paint: Ink) => string | undefined) | undefined)?.(event, paint);
+/**
+ * The line of an event that a person wants to read as it happens; undefined for the many others. `text`: that of a
+ * plugin's event.
+ */
+export const eventLine = (event: Event, paint: Ink = ink(false), text?: EventText): string | undefined => {
+  const words =
+    (sayings[event.type] as ((event: Event, paint: Ink) => string | undefined) | undefined)?.(event, paint) ??
+    (text && painted(text, paint));
   return words === undefined ? undefined : `${paint.dim(clockOf(event.at))}  ${words}`;
+};
+
+const painted = ([severity, text]: EventText, paint: Ink): string => {
+  const line = printable(text);
+  if (severity === "info") return line;
+  return severity === "bad" ? paint.red(line) : paint.yellow(line);
 };
 
 const sayings: PerEvent<Ink, string | undefined> = {
@@ -262,20 +273,8 @@ const sayings: PerEvent<Ink, string | undefined> = {
   "operator.acted": ({ action, target, by, reason }, paint) =>
     `${paint.yellow(printable(action))}${target === "" ? "" : ` ${printable(target)}`} by ${printable(by)}${reason === "" ? "" : `: ${printable(reason)}`}`,
   "engine.stalled": ({ lateMs }, paint) => `${paint.yellow("engine stalled")} for ${lateMs} ms`,
-  "standby.waiting": ({ leader, error }) =>
-    error !== undefined
-      ? `standby: ${printable(error)}`
-      : leader === ""
-        ? "standby: no leader is known yet"
-        : `standby: ${printable(leader)} leads`,
-  "standby.leading": ({ before, released }, paint) =>
-    `${paint.green("this process leads now")}${before === "" ? "" : released ? `: ${printable(before)} released the lease` : `: ${printable(before)} sent no heartbeat for a whole lease`}`,
   "standby.lost": ({ leader }, paint) =>
     `${paint.red("lost the lead")} to ${printable(leader)}: this process sends nothing more`,
-  "watchdog.armed": ({ silenceMs, before }, paint) =>
-    `watchdog connected: it cancels orders after ${silenceMs / 1_000} s without a heartbeat${before === undefined ? "" : `; ${paint.yellow("it last did so")}: ${printable(before)}`}`,
-  "watchdog.lost": ({ reason }, paint) => `${paint.yellow("no watchdog is connected")}: ${printable(reason)}`,
-  "watchdog.tripped": ({ reason }, paint) => `${paint.red("the watchdog tripped")}: ${printable(reason)}`,
   "plugin.failed": ({ plugin, message }, paint) =>
     `${paint.red("plugin failed")} ${printable(plugin)}: ${printable(message)}`,
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,

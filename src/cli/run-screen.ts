@@ -5,7 +5,7 @@
  * of status.
  * Not here: the texts of lines (run-progress.ts, status-line.ts).
  */
-import type { Event } from "../journal/events.ts";
+import type { Event, EventText } from "../journal/events.ts";
 import { type CliIo, inkOf, jsonText } from "./io.ts";
 import { eventLine } from "./run-progress.ts";
 import { type Status, statusLine } from "./status-line.ts";
@@ -13,7 +13,8 @@ import { type Status, statusLine } from "./status-line.ts";
 const plainStatusTicks = 10;
 
 export interface Screen {
-  event(event: Event): void;
+  /** `text`: that of a plugin's event. */
+  event(event: Event, text?: EventText): void;
   /** The status is made where it is shown. */
   status(status: () => Status, tick: number): void;
   note(text: string): void;
@@ -37,8 +38,8 @@ const jsonScreen = (io: CliIo): Screen => ({
 });
 
 const plainScreen = (io: CliIo): Screen => ({
-  event: (event) => {
-    const line = eventLine(event, inkOf(io));
+  event: (event, text) => {
+    const line = eventLine(event, inkOf(io), text);
     if (line !== undefined) io.out(`${line}\n`);
   },
   status: (status, tick) => {
@@ -63,8 +64,8 @@ const liveScreen = (io: CliIo): Screen => {
     if (bottom !== "") io.err(bottom);
   };
   return {
-    event: (event) => {
-      const line = eventLine(event, inkOf(io));
+    event: (event, text) => {
+      const line = eventLine(event, inkOf(io), text);
       // Most events are not written; redrawing for them would flicker.
       if (line === undefined) return;
       above(() => {

@@ -17,7 +17,10 @@ import type { Screen } from "./run-screen.ts";
 import type { Status } from "./status-line.ts";
 
 /** The part of an engine that is shown. */
-export interface ShownEngine extends Pick<Engine, "quota$">, Partial<Pick<Engine, "health">>, ReportedEngine {}
+export interface ShownEngine
+  extends Pick<Engine, "quota$">,
+    Partial<Pick<Engine, "eventText" | "health">>,
+    ReportedEngine {}
 
 const statusMs = 1_000;
 
@@ -34,7 +37,7 @@ export const watchEvents = (
   return engine.events$.subscribe((event) => {
     count(tally, event);
     orders.take(event);
-    screen.event(event);
+    screen.event(event, engine.eventText?.(event));
     // Before the start the engine itself reports what it waits for.
     const news = reach.take(event);
     if (news !== undefined && tally.started) screen.note(news);

@@ -320,10 +320,10 @@ const asShown = (screen: Screen, profile: Profile, service: unknown, { json }: F
   const isEmbedded = placeOf(service) === undefined;
   return {
     ...screen,
-    event: (event) => {
+    event: (event, text) => {
       if (json === true) screen.event(event);
       else if (event.type === "engine.stopped" && isEmbedded) screen.event({ ...event, reason: embeddedEnds });
-      else screen.event(withUnits(event, profile));
+      else screen.event(withUnits(event, profile), text);
     },
   };
 };

@@ -11,6 +11,7 @@ import { createContract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import type { ExtensionAccount } from "../host/engine-extension.ts";
+import { eventTextsOf, eventTypesOf } from "../host/plugin-events.ts";
 import type { Disk } from "../journal/disk.ts";
 import { createNotices, type EventNotices } from "../journal/event-emitter.ts";
 import { EventLog } from "../journal/event-log.ts";
@@ -92,11 +93,15 @@ export const assemble = (
     ...haltOfExtension(() => ({ accounts, halt })),
     decide: (mode, reason) => durable?.decide(mode, reason),
     isHandedOver: () => takeover.isHandedOver,
-    depose: () => takeover.onDeposed(),
+    depose: (leader) => {
+      journal.append({ type: "standby.lost", leader });
+      takeover.onDeposed();
+    },
   });
   const durable = journalOf(config, { service, deskOf, events: journal, openDisk: extensions.openDisk ?? openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);
-  const notices: EventNotices = createNotices(journal, onError);
+  const notices: EventNotices = createNotices(journal, onError, eventTypesOf(config.plugins));
+  const eventText = eventTextsOf(config.plugins);
   const elementWeight = contract.profile.weights.perCancelElement;
   const ledger = createLedger({
     layers: limits ? layers : [],
@@ -147,6 +152,7 @@ export const assemble = (
     takeover,
     journal,
     notices,
+    eventText,
     ledger,
     quotes,
     scheduler,

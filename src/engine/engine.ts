@@ -25,6 +25,7 @@ import { FailureLog } from "../host/failure.ts";
 import { historySourceOf } from "../host/history-reader.ts";
 import { withHistory } from "../host/market-history.ts";
 import type { Steering } from "../host/operator-view.ts";
+import type { TextOfEvent } from "../host/plugin-events.ts";
 import { PluginHost } from "../host/plugin-host.ts";
 import { estimateOf, quotaReader, quotaStream } from "../host/quota-view.ts";
 import type { Strategy } from "../host/strategy.ts";
@@ -74,6 +75,8 @@ export interface Engine extends StreamsOfState, Switches, Steering {
    * Returns a function that removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
+  /** Text of an event that a plugin of the config declares, with its severity; undefined for the core's events. */
+  readonly eventText: TextOfEvent;
   /**
    * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
    * strategies hold of spot. With `strategy`: it alone is halted, and what it holds by its own fills is closed. With
@@ -224,7 +227,7 @@ const contextOf = (
 
 /** What callers and plugins see of an engine, whatever its state. */
 const faceOf = (
-  { accounts, durable, extensions, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
+  { accounts, durable, extensions, eventText, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,
   quotaNow: () => QuotaState,
   strategies: readonly string[],
@@ -239,6 +242,7 @@ const faceOf = (
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
     on: onceFaulty(notices, onError),
+    eventText,
     halt: switches.halt,
     resume: switches.resume,
     closePositions: closingWith({

@@ -19,6 +19,7 @@ import type { Snapshot } from "../orders/state/snapshot.ts";
 import type { Random } from "../random.ts";
 import type { LayerState } from "../scheduler/quota/ledger.ts";
 import type { Steering } from "./operator-view.ts";
+import type { TextOfEvent } from "./plugin-events.ts";
 
 /** Current quota: one entry per layer and scope, the number of queued actions, and the use by owner. */
 export interface QuotaState {
@@ -218,6 +219,8 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
    * Returns a function that removes it. Throws `EVENT_UNKNOWN` for an unknown name.
    */
   readonly on: OnEvent;
+  /** Text of an event that a plugin of the config declares, with its severity; undefined for the core's events. */
+  readonly eventText: TextOfEvent;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
   /** The quota at this moment. */

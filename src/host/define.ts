@@ -11,6 +11,7 @@ import type { Observable } from "rxjs";
 import type { Infer } from "../contract/schemas.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
+import type { EventTexts } from "../journal/events.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
@@ -78,6 +79,11 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
   extend?(engine: ExtensionContext<NoInfer<O>>): EngineExtension | undefined;
   /** Throws CONFIG_INVALID where the options do not fit the config they stand in. */
   check?(config: EngineFacts, options: NoInfer<O>): void;
+  /**
+   * Its own events, which it declares in `PluginEvents`: the text of each for screens, logs and alerts, with its
+   * severity.
+   */
+  readonly events?: EventTexts;
 }
 
 /** Checked when the file is loaded, before the definition is used. */
@@ -190,6 +196,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
       options: parsed,
       ...requirementsOf(definition),
       ...(definition.extend && { extend: (engine) => definition.extend?.(engine as ExtensionContext<NoInfer<O>>) }),
+      ...(definition.events && { events: definition.events }),
       ...(definition.check && { check: (config) => definition.check?.(config, parsed as NoInfer<O>) }),
       start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
     };

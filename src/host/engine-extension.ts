@@ -141,5 +141,5 @@ export interface ExtensionContext<O> {
   /** True where `acquire` found that another process traded before this one and gave up in order. */
   readonly isHandedOver: () => boolean;
   /** Stops the engine, because another process has taken over. */
-  readonly depose: () => void;
+  readonly depose: (leader: string) => void;
 }

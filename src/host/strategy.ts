@@ -4,6 +4,7 @@
  * Not here: making them from a definition (define.ts).
  */
 import type { Observable } from "rxjs";
+import type { EventTexts } from "../journal/events.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
@@ -50,6 +51,8 @@ export interface Plugin {
   readonly ready?: "before trading";
   /** Parts and steps that it adds to an engine. */
   readonly extend?: (engine: ExtensionContext<never>) => EngineExtension | undefined;
+  /** Text of each of its own events. */
+  readonly events?: EventTexts;
   /** Throws CONFIG_INVALID where its options do not fit the config. */
   readonly check?: (config: EngineFacts) => void;
   start(context: PluginContext<never>): unknown;

@@ -19,7 +19,12 @@ export interface EventNotices {
   readonly on: OnEvent;
 }
 
-export const createNotices = (journal: EventLog, onError: (error: unknown) => void): EventNotices => {
+/** `ofPlugins`: types of the events that the config's plugins add. */
+export const createNotices = (
+  journal: EventLog,
+  onError: (error: unknown) => void,
+  ofPlugins: ReadonlySet<string> = new Set(),
+): EventNotices => {
   const emitter = new EventEmitter<EventName>();
   let listeners = 0;
   let detach: () => void = () => undefined;
@@ -31,7 +36,7 @@ export const createNotices = (journal: EventLog, onError: (error: unknown) => vo
   };
   return {
     on: <N extends EventName>(name: N, listener: (event: EventMap[N]) => void) => {
-      checkEventName(name);
+      checkEventName(name, ofPlugins);
       // The emitter stops at the first listener that throws; each is therefore wrapped.
       const guarded = (event: EventMap[N]): void => {
         try {

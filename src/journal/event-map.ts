@@ -1,12 +1,12 @@
 /**
  * Map of event names to the event that a listener receives.
  *
- * Invariants: the table of names has one line for each name of `EventMap` and no other, which the compiler checks; an
+ * Invariants: the table of names has one line for each name of the core in `EventMap` and no other, which the compiler checks; an
  * event type may not be named like an order phase (`order.filled`), as the map would then not compile.
  * Not here: what events hold (events.ts), how they reach listeners (event-emitter.ts).
  */
 import { didYouMean, SluiceError } from "../errors.ts";
-import type { Event, EventOf, EventType, OrderPhase } from "./events.ts";
+import type { Event, EventOf, EventType, OrderPhase, PluginEvents } from "./events.ts";
 
 type ByType = { readonly [T in EventType]: EventOf<T> };
 type ByPhase = { readonly [P in OrderPhase as `order.${P}`]: EventOf<"order.changed"> & { readonly phase: P } };
@@ -22,7 +22,7 @@ export interface EventMap extends ByType, ByPhase {
 
 export type EventName = keyof EventMap;
 
-const names: Readonly<Record<EventName, true>> = {
+const names: Readonly<Record<Exclude<EventName, keyof PluginEvents>, true>> = {
   event: true,
   "engine.started": true,
   "start.waiting": true,
@@ -76,25 +76,26 @@ const names: Readonly<Record<EventName, true>> = {
   "operator.acted": true,
   "plugin.failed": true,
   "engine.stalled": true,
-  "standby.waiting": true,
-  "standby.leading": true,
   "standby.lost": true,
-  "watchdog.armed": true,
-  "watchdog.lost": true,
-  "watchdog.tripped": true,
   "mode.changed": true,
   anomaly: true,
 };
 
-const known = Object.keys(names);
-
-/** Refuses what is no name of an event: the types cannot where a program is plain JavaScript. */
-export const checkEventName = (name: unknown): void => {
+/**
+ * Refuses what is no name of an event, neither of the core nor of `ofPlugins`: the types cannot where a program is plain
+ * JavaScript.
+ */
+export const checkEventName = (name: unknown, ofPlugins: ReadonlySet<string>): void => {
   if (typeof name !== "string") throw unknownName(typeof name, `Give a text such as "order.filled".`);
-  if (Object.hasOwn(names, name)) return;
+  const isKnown = (text: string): boolean => Object.hasOwn(names, text) || ofPlugins.has(text);
+  if (isKnown(name)) return;
   const dotted = name.replace(":", ".");
-  if (Object.hasOwn(names, dotted)) throw unknownName(`"${name}"`, `Names are written with a dot: "${dotted}".`);
-  throw unknownName(`"${name}"`, `${didYouMean(dotted, known).trim()} The type EventMap lists them all.`.trim());
+  if (isKnown(dotted)) throw unknownName(`"${name}"`, `Names are written with a dot: "${dotted}".`);
+  const near = didYouMean(dotted, [...Object.keys(names), ...ofPlugins]).trim();
+  throw unknownName(
+    `"${name}"`,
+    `${near} The type EventMap lists them all; those of a plugin exist where the config has the plugin.`.trim(),
+  );
 };
 
 const unknownName = (name: string, remedy: string): SluiceError =>

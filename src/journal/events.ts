@@ -15,7 +15,7 @@ export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place"
 
 type OutcomeKind = "done" | "rejected" | "limited" | "unknown" | "dropped";
 
-export type EventBody =
+type CoreEventBody =
   | OrderEventBody
   /** The service's state was read, and strategies and plugins are being started. */
   | {
@@ -189,43 +189,12 @@ export type EventBody =
       /** Milliseconds that a timer was late. */
       readonly lateMs: number;
     }
-  /** This process is a standby: another process of the same engine trades, or may. */
-  | {
-      readonly type: "standby.waiting";
-      /** Name of the process that leads; empty while none is known. */
-      readonly leader: string;
-      /** Why the store does not answer, as long as it does not. */
-      readonly error?: string;
-    }
-  /** This process leads from now on, with the previous leader's journal. */
-  | {
-      readonly type: "standby.leading";
-      /** Name of the previous leader; empty where none is known. */
-      readonly before: string;
-      /** True where the previous leader released the lease; false where it was silent for a whole lease. */
-      readonly released: boolean;
-    }
   /** Another process leads now: this one sends nothing more, and its engine ends. */
   | {
       readonly type: "standby.lost";
       /** Name of the process that leads now. */
       readonly leader: string;
     }
-  /**
-   * A watchdog is connected: it cancels everything after `silenceMs` without a heartbeat. `before`: why it last
-   * tripped, if it did.
-   */
-  | {
-      readonly type: "watchdog.armed";
-      /** Silence after which it cancels, in milliseconds. */
-      readonly silenceMs: number;
-      /** Why it last tripped; undefined where it did not. */
-      readonly before: string | undefined;
-    }
-  /** No watchdog receives the heartbeat: if this process dies now, its orders stay. */
-  | { readonly type: "watchdog.lost"; readonly reason: string }
-  /** The watchdog's timeout elapsed without a heartbeat, and it cancels. */
-  | { readonly type: "watchdog.tripped"; readonly reason: string }
   /** What may be traded has changed, for all strategies. */
   | {
       readonly type: "mode.changed";
@@ -243,6 +212,30 @@ export type EventBody =
       /** A sentence for people. */
       readonly detail: string;
     };
+
+/**
+ * Events of plugins: their fields by type. A plugin declares its own in its types, and names them in `events` of its
+ * definition.
+ *
+ * @example
+ * declare module "sluice" {
+ *   interface PluginEvents {
+ *     "acme.lost": { readonly reason: string };
+ *   }
+ * }
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: plugins add to it.
+export interface PluginEvents {}
+
+type PluginEventBody = { [T in keyof PluginEvents]: { readonly type: T } & PluginEvents[T] }[keyof PluginEvents];
+
+export type EventBody = CoreEventBody | PluginEventBody;
+
+/** Severity and one line of text of an event. */
+export type EventText = readonly [severity: "info" | "warn" | "bad", text: string];
+
+/** Text of each event that a plugin declares in `PluginEvents`. */
+export type EventTexts = { readonly [T in keyof PluginEvents]?: (event: EventOf<T>) => EventText };
 
 /**
  * An event whose header is still to be written: made so where it happens with every order, as `append` then need not

@@ -126,7 +126,7 @@ describe("Plugins", () => {
     let undone = 0;
     start("before", ({ on }) => on("quota.otherClients", () => heard.push("before")));
     start("bad", (context) => {
-      context.on("watchdog.tripped", () => undefined);
+      context.on("journal.failed", () => undefined);
       bad(context);
       return () => undone++;
     });

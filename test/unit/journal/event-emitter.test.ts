@@ -89,16 +89,31 @@ describe("Listeners by name", () => {
   });
 });
 
+describe("An event of a plugin", () => {
+  it("has a listener where the config has the plugin", () => {
+    const journal = new EventLog(() => 0);
+    const heard: string[] = [];
+    const { on } = createNotices(journal, () => undefined, new Set(["acme.seen"]));
+    on("acme.seen" as EventName, ({ type }) => heard.push(type));
+    journal.append({ type: "acme.seen" } as never);
+    expect(heard).toEqual(["acme.seen"]);
+    expect(() => on("acme:seen" as EventName, () => undefined)).toThrow('Names are written with a dot: "acme.seen"');
+  });
+});
+
 describe("A name that no event has", () => {
   it.each<[unknown, string]>([
     [
       "order.filed",
-      'on("order.filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+      'on("order.filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
     ],
-    ["fills", 'on("fills"): no event has this name. Did you mean "fill"? The type EventMap lists them all.'],
+    [
+      "fills",
+      'on("fills"): no event has this name. Did you mean "fill"? The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
+    ],
     [
       "Order.Filled",
-      'on("Order.Filled"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+      'on("Order.Filled"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
     ],
     ["order:filled", 'on("order:filled"): no event has this name. Names are written with a dot: "order.filled".'],
     [
@@ -107,11 +122,20 @@ describe("A name that no event has", () => {
     ],
     [
       "order:filed",
-      'on("order:filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all.',
+      'on("order:filed"): no event has this name. Did you mean "order.filled"? The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
     ],
-    ["zebra crossing", 'on("zebra crossing"): no event has this name. The type EventMap lists them all.'],
-    ["toString", 'on("toString"): no event has this name. The type EventMap lists them all.'],
-    ["", 'on(""): no event has this name. The type EventMap lists them all.'],
+    [
+      "zebra crossing",
+      'on("zebra crossing"): no event has this name. The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
+    ],
+    [
+      "toString",
+      'on("toString"): no event has this name. The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
+    ],
+    [
+      "",
+      'on(""): no event has this name. The type EventMap lists them all; those of a plugin exist where the config has the plugin.',
+    ],
     [undefined, 'on(undefined): no event has this name. Give a text such as "order.filled".'],
     [["fill"], 'on(object): no event has this name. Give a text such as "order.filled".'],
   ])("%j is refused, with the name to write", (name, message) => {
