@@ -46,7 +46,7 @@ export const createRunRecorder = (facts: Pick<EngineRow, "name" | "kind" | "vers
     name: "playback recorder",
     options: { type: "object", additionalProperties: false, properties: {} },
     setup: (context) => {
-      const { events$, updates$, strategies, openOrders, quotaNow, health, market, now } = context;
+      const { events$, eventText, updates$, strategies, openOrders, quotaNow, health, market, now } = context;
       if (now() < timeline.to) timeline = new Timeline(facts.name);
       const engine: EngineRow = {
         ...{ ...facts, environment: "", startedAt: now(), mode: "active", reason: "", state: "running" },
@@ -56,6 +56,7 @@ export const createRunRecorder = (facts: Pick<EngineRow, "name" | "kind" | "vers
       const noting = events$.subscribe((event) => timeline.note(event));
       const view = new EngineView(facts.name, engine, {
         events$,
+        eventText,
         updates$,
         strategies,
         openOrders,

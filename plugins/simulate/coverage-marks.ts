@@ -101,7 +101,7 @@ export class CoverageMarks {
     }
     if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted)
       this.mark("a halt outlived its process");
-    for (const name of namesOf(event)) this.mark(name);
+    for (const name of namesOf(event) ?? []) this.mark(name);
   }
 
   #change({ clOrdId, phase, reason, record }: EventOf<"order.changed">, { phases, mode }: Watched): void {
@@ -130,8 +130,12 @@ const openingNames = ({ unresolved, repaired }: EventOf<"journal.opened">): read
   ...(repaired === undefined ? [] : ["a torn end of the journal was repaired"]),
 ];
 
-/** Marks that an event makes by itself. */
-const namesOf = (event: Event): readonly string[] => {
+type CoreEvent = Exclude<Event, { readonly type: keyof PluginEvents }>;
+
+/** Marks that an event makes by itself; undefined for the events of plugins. */
+const namesOf = (event: Event): readonly string[] | undefined => namesOfCore(event as CoreEvent);
+
+const namesOfCore = (event: CoreEvent): readonly string[] => {
   switch (event.type) {
     case "order.refused":
       return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
@@ -195,13 +199,8 @@ const namesOf = (event: Event): readonly string[] => {
     case "engine.stalled":
     case "standby.lost":
       return [];
-    default:
-      return marksOfPlugin(event);
   }
 };
-
-/** Plugins' events say nothing about the paths of the core. */
-const marksOfPlugin = (_: EventOf<keyof PluginEvents>): readonly string[] => [];
 
 const waits: Readonly<Record<string, string>> = {
   place: "a placement had to wait",

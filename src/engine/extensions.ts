@@ -2,9 +2,11 @@
  * Extensions of an engine: calls what plugins add, step by step.
  *
  * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where
- * another one throws; a reason to refuse that cannot be found out refuses, and is reported once.
+ * another one throws or never ends; a reason to refuse that cannot be found out refuses, and is reported once.
  * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
  */
+import type { Clock } from "../clock/clock.ts";
+import { createSystemClock } from "../clock/system-clock.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { Acquired, EngineExtension, EngineGroup, ExtensionContext, StopHow } from "../host/engine-extension.ts";
@@ -19,6 +21,8 @@ interface Named {
   readonly extension: EngineExtension;
 }
 
+const endMsMax = 5_000;
+
 type Extending = Pick<Plugin, "name" | "definition" | "options" | "extend">;
 
 export class Extensions {
@@ -30,12 +34,19 @@ export class Extensions {
   readonly yieldMs: (() => number) | undefined;
   readonly #all: readonly Named[];
   readonly #events: Pick<EventLog, "append">;
+  /** A stop ends in the machine's time: the engine's may stand still. */
+  readonly #machine: Clock;
   /** Plugins whose reason could not be found out, which was reported. */
   readonly #reported = new Set<string>();
 
   /** CONFIG_INVALID where two extensions keep the journal. */
-  constructor(plugins: readonly Extending[], context: Omit<ExtensionContext<never>, "name" | "options">) {
+  constructor(
+    plugins: readonly Extending[],
+    context: Omit<ExtensionContext<never>, "name" | "options">,
+    machine: Clock = createSystemClock(),
+  ) {
     this.#events = context.events;
+    this.#machine = machine;
     this.#all = plugins.flatMap(({ name, definition = name, options, extend }) => {
       const extension = extend?.({ ...context, name, options: options as never });
       return extension === undefined ? [] : [{ name, definition, extension }];
@@ -77,26 +88,52 @@ export class Extensions {
     return inTurn(this.#all.flatMap(({ extension: { synced } }) => synced ?? []));
   }
 
+  /** One that throws is reported: strategies trade by then, and go on. */
   started(): void {
-    for (const { extension } of this.#all) extension.started?.();
+    for (const { name, extension } of this.#all) {
+      try {
+        extension.started?.();
+      } catch (error) {
+        this.#events.append({ type: "plugin.failed", plugin: name, message: messageOf(error) });
+      }
+    }
   }
 
   stopping(how: () => StopHow): Promise<void> | undefined {
-    const steps = this.#all.toReversed().flatMap(({ extension: { stopping } }) => stopping ?? []);
-    return inTurn(steps.map((step) => () => step(how())));
+    const steps = this.#having("stopping").toReversed();
+    return inTurn(
+      steps.map(
+        ({ name, extension }) =>
+          () =>
+            this.#inTime(name, extension.stopping?.(how())),
+      ),
+    );
   }
 
   /** Rejects with the first failure, when every extension is closed. */
   async closed(): Promise<void> {
     const failures: unknown[] = [];
-    for (const { extension } of this.#all.toReversed()) {
+    for (const { name, extension } of this.#all.toReversed()) {
       try {
-        await extension.closed?.();
+        await this.#inTime(name, extension.closed?.());
       } catch (error) {
         failures.push(error);
       }
     }
     if (failures.length > 0) throw failures[0];
+  }
+
+  /** A step of the stop that takes longer than five seconds of the machine's time is reported and not waited for. */
+  #inTime(name: string, going: Promise<void> | undefined): Promise<void> {
+    if (going === undefined) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const timer = this.#machine.setTimer(this.#machine.now() + endMsMax, () => {
+        const detail = `plugin ${name} did not end within ${endMsMax / 1_000} s and is not waited for`;
+        this.#events.append({ type: "anomaly", what: "plugin.end", detail });
+        resolve();
+      });
+      going.finally(() => timer.cancel()).then(resolve, reject);
+    });
   }
 
   readonly interceptor: Interceptor = (transport) =>
@@ -120,6 +157,13 @@ export class Extensions {
 
   get group(): EngineGroup | undefined {
     return this.#all.map(({ extension }) => extension.group?.()).find((group) => group !== undefined);
+  }
+
+  /** Health of every extension that reports one, by the plugin's name in the config. */
+  get health(): Readonly<Record<string, object>> {
+    return Object.fromEntries(
+      this.#all.flatMap(({ name, extension: { health } }) => (health === undefined ? [] : [[name, health()]])),
+    );
   }
 
   healthOf<T extends object>(definition: string): T | undefined {

@@ -176,6 +176,7 @@ const healthReader = ({ parts, inTime }: SteeringParts): (() => EngineHealth) =>
       watchdog: extensions.healthOf("watchdog") ?? { state: "none", reason: "" },
       standby: extensions.healthOf("standby") ?? noStandby,
       ...groupOf(extensions),
+      plugins: extensions.health,
       resources: accounts.all.flatMap((account) => resourcesOf(account, at)),
       differences: inTime.differences(),
       anomalies: facts.anomalies,

@@ -79,7 +79,7 @@ export interface EngineExtension {
   readonly readsOf?: (uid: string) => ShareRead | undefined;
   /** Engines that halt and resume together. */
   readonly group?: () => EngineGroup | undefined;
-  /** State of this part in `health()`, under the name of the plugin's definition. */
+  /** State of this part in `health().plugins`, under the plugin's name in the config. */
   readonly health?: () => object;
 }
 

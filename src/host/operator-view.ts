@@ -159,6 +159,8 @@ export interface EngineHealth {
   readonly standby: StandbyHealth;
   /** Left out where the engine shares its quota with no other. */
   readonly group?: GroupHealth;
+  /** What each plugin with a state of its own reports, by its name in the config. */
+  readonly plugins: Readonly<Record<string, object>>;
   readonly resources: readonly ResourceHealth[];
   /** Reported as the anomaly `position.differs`, and not in agreement since. */
   readonly differences: readonly PositionDifference[];

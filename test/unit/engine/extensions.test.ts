@@ -1,15 +1,27 @@
 /** Parts and steps that plugins add to an engine: their order, what a failure in one of them does, and an engine that refuses by a plugin. */
 import { describe, expect, it } from "vitest";
 import { runBacktest } from "../../../src/backtest/runner.ts";
+import type { Clock } from "../../../src/clock/clock.ts";
+import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { Extensions } from "../../../src/engine/extensions.ts";
 import type { EngineExtension, ExtensionContext } from "../../../src/host/engine-extension.ts";
 import { createEngine, definePlugin, type Plugin } from "../../../src/index.ts";
 import { testPlugin } from "../../../src/testing.ts";
 import { closed } from "../../support/harness/backtest.ts";
 
+declare module "sluice" {
+  interface PluginEvents {
+    "test.said": { readonly words: string };
+  }
+}
+
 type Context = Omit<ExtensionContext<never>, "name" | "options">;
 
-const make = (...all: readonly (EngineExtension | undefined)[]) => {
+const make = (...all: readonly (EngineExtension | undefined)[]) => makeAt(createVirtualClock(0), ...all);
+
+/** `machine`: the clock by which the stop ends. */
+const makeAt = (machine: Clock, ...all: readonly (EngineExtension | undefined)[]) => {
   const events: { readonly type: string }[] = [];
   const plugins = all.map((extension, index) => ({
     name: `p${index}`,
@@ -18,7 +30,7 @@ const make = (...all: readonly (EngineExtension | undefined)[]) => {
     extend: () => extension,
   }));
   const context = { events: { append: (event: { readonly type: string }) => events.push(event) } };
-  return { events, extensions: new Extensions(plugins, context as unknown as Context) };
+  return { events, extensions: new Extensions(plugins, context as unknown as Context, machine) };
 };
 
 const failing = () => {
@@ -79,6 +91,40 @@ describe("Steps of extensions", () => {
     const test = await testPlugin(clumsy({}));
     await expect(test.stop()).rejects.toThrow("no luck");
     expect(done).toEqual(["closed"]);
+  });
+
+  it("are reported where one throws when strategies run, and the others are told", () => {
+    const done: string[] = [];
+    const { extensions, events } = make({ started: failing }, { started: () => void done.push("second") });
+    extensions.started();
+    expect(done).toEqual(["second"]);
+    expect(events).toEqual([{ type: "plugin.failed", plugin: "p0", message: "no luck" }]);
+  });
+
+  it("are not waited for longer than five seconds at the stop", async () => {
+    const clock = createVirtualClock(0);
+    const never = () => new Promise<void>(() => undefined);
+    const done: string[] = [];
+    const { extensions, events } = makeAt(
+      clock,
+      { stopping: never, closed: never },
+      { closed: async () => void done.push("last") },
+    );
+    const stopped = extensions.stopping(() => ({ cancel: false, open: 0 }));
+    clock.advanceTo(4_999);
+    expect(events).toEqual([]);
+    clock.advanceTo(5_000);
+    await stopped;
+    const closing = extensions.closed();
+    await letPromisesSettle();
+    clock.advanceTo(10_000);
+    await closing;
+    expect(done).toEqual(["last"]);
+    const detail = "plugin p0 did not end within 5 s and is not waited for";
+    expect(events).toEqual([
+      { type: "anomaly", what: "plugin.end", detail },
+      { type: "anomaly", what: "plugin.end", detail },
+    ]);
   });
 
   it("wait one after the other until this process may trade", async () => {
@@ -154,5 +200,41 @@ describe("An engine that only closes positions", () => {
       await engine.stop();
     }
     expect(seen).toEqual(["trade", "set up", "close"]);
+  });
+});
+
+describe("What a plugin says about itself", () => {
+  const talkative = definePlugin({
+    name: "talkative",
+    options: closed,
+    events: {
+      "test.said": ({ words }) => {
+        if (words === "") throw new Error("nothing to say");
+        return ["bad", `said ${words}`];
+      },
+    },
+    setup: ({ on }) => void on("test.said", ({ words }) => heard.push(words)),
+    extend: ({ events }) => ({
+      started: () => {
+        events.append({ type: "test.said", words: "hello" });
+      },
+      health: () => ({ mood: "fine" }),
+    }),
+  });
+  const heard: string[] = [];
+
+  it("is an event with a text, and its part of the engine's health", async () => {
+    const test = await testPlugin(talkative({}, { as: "loud" }));
+    const said = { type: "test.said", words: "hello", seq: 0, at: 0 } as const;
+    expect(test.events.filter(({ type }) => type === "test.said")).toMatchObject([{ words: "hello" }]);
+    expect(heard).toEqual(["hello"]);
+    expect(test.engine.eventText(said)).toEqual(["bad", "said hello"]);
+    expect(test.engine.eventText({ ...said, words: "" })).toEqual([
+      "warn",
+      "test.said, whose text failed: nothing to say",
+    ]);
+    expect(test.engine.eventText({ type: "journal.failed", reason: "", seq: 0, at: 0 })).toBeUndefined();
+    expect(test.engine.health().plugins).toEqual({ loud: { mood: "fine" } });
+    await test.stop();
   });
 });
