@@ -38,6 +38,14 @@ interface Takeover {
   onDeposed: () => void;
 }
 
+/** Records that another process leads, and ends the engine. */
+const deposedBy =
+  (journal: Pick<EventLog, "append">, takeover: Takeover) =>
+  (leader: string): void => {
+    journal.append({ type: "standby.lost", leader });
+    takeover.onDeposed();
+  };
+
 export interface AssemblyOptions {
   /** False: spend as if there were no limits. Only for a service that enforces none. */
   readonly limits?: boolean;
@@ -93,10 +101,7 @@ export const assemble = (
     ...haltOfExtension(() => ({ accounts, halt })),
     decide: (mode, reason) => durable?.decide(mode, reason),
     isHandedOver: () => takeover.isHandedOver,
-    depose: (leader) => {
-      journal.append({ type: "standby.lost", leader });
-      takeover.onDeposed();
-    },
+    depose: deposedBy(journal, takeover),
   });
   const durable = journalOf(config, { service, deskOf, events: journal, openDisk: extensions.openDisk ?? openDisk });
   if (durable !== undefined) journal.on(durable.noted, durable.note);

@@ -4,10 +4,11 @@
  * Not here: the core's events (journal/events.ts), whose texts belong to who shows them.
  */
 import { messageOf } from "../errors.ts";
-import type { Event, EventText } from "../journal/events.ts";
-import type { Plugin } from "./strategy.ts";
+import type { Event, EventText, EventTexts } from "../journal/events.ts";
 
-type Declaring = Pick<Plugin, "events">;
+interface Declaring {
+  readonly events?: EventTexts;
+}
 
 /** Types of the events that the plugins declare. */
 export const eventTypesOf = (plugins: readonly Declaring[]): ReadonlySet<string> =>
