@@ -14,23 +14,34 @@ const kinds = {
 };
 
 /**
- * Left out where only the platform differs (`PLATFORM_TESTS=1`): arithmetic of our own, texts, the browser and attacks. The golden results
- * stay, and tell that both platforms reckon alike.
+ * Left out where only the platform differs (`PLATFORM_TESTS=1`): what the platform has no part in. Loading, files, sockets, threads,
+ * signals, async contexts and clocks stay, and the golden results, which tell that both platforms reckon alike.
  */
 const samePlatform = [
+  // Arithmetic and decisions of our own, on a virtual clock.
   "test/property/**",
-  "test/acceptance/{docs,types}/**",
-  "test/acceptance/security/**",
-  "test/plugins/from-code*.test.ts",
   "test/bench/**",
-  "test/soak/**",
-  "test/unit/{contract,orders,report,scheduler/quota,venue}/**",
+  "test/unit/{contract,engine,orders,report,scheduler,venue}/**",
   "test/unit/backtest/!(determinism|runner)*.test.ts",
   "test/unit/backtest/testkit/**",
+  "test/acceptance/strategies/**",
+  "test/acceptance/portfolio.test.ts",
   "test/plugins/{compare,conformance,exchanges,playback,simulate}/**",
-  "test/plugins/{control-room,report-html}/*.processes.test.ts",
+  // Texts and the structure of the sources.
+  "test/tidy/**",
+  "test/tidy.test.ts",
+  "test/acceptance/{docs,types}/**",
+  "test/plugins/plugin-rules.test.ts",
+  "test/plugins/from-code*.test.ts",
+  // The browser, attacks, long runs.
+  "test/acceptance/security/**",
+  "test/soak/**",
+  // Processes of plugins: those of the core and the main jobs run on both platforms.
+  "test/plugins/{alerts,control-room,import,prometheus,redis,report-html}/*.{processes,soak}.test.ts",
+  "test/plugins/{session,shared-quota,standby,venue-server,watchdog}/*.{processes,soak}.test.ts",
   "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts,workers}.*.test.ts",
-  "test/plugins/{redis,shared-quota,standby}/*.processes.test.ts",
+  "test/unit/cli/plugin-package.processes.test.ts",
+  "test/acceptance/{backtest,mistakes,service}.processes.test.ts",
 ];
 const never = ["**/node_modules/**", ...(process.env["PLATFORM_TESTS"] === "1" ? samePlatform : [])];
 const inOneProcess = [...never, ...Object.values(kinds)];
