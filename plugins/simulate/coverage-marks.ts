@@ -101,7 +101,7 @@ export class CoverageMarks {
     }
     if (event.type === "mode.changed" && event.mode === "halted" && process.bornHalted)
       this.mark("a halt outlived its process");
-    for (const name of namesOf(event) ?? []) this.mark(name);
+    for (const name of marksOf(event) ?? []) this.mark(name);
   }
 
   #change({ clOrdId, phase, reason, record }: EventOf<"order.changed">, { phases, mode }: Watched): void {
@@ -133,9 +133,9 @@ const openingNames = ({ unresolved, repaired }: EventOf<"journal.opened">): read
 type CoreEvent = Exclude<Event, { readonly type: keyof PluginEvents }>;
 
 /** Marks that an event makes by itself; undefined for the events of plugins. */
-const namesOf = (event: Event): readonly string[] | undefined => namesOfCore(event as CoreEvent);
+const marksOf = (event: Event): readonly string[] | undefined => namesOf(event as CoreEvent);
 
-const namesOfCore = (event: CoreEvent): readonly string[] => {
+const namesOf = (event: CoreEvent): readonly string[] => {
   switch (event.type) {
     case "order.refused":
       return refusals.filter(([words]) => words.test(event.reason)).map(([, name]) => name);
