@@ -14,7 +14,7 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "plugins/session/divergence.ts outputWords": 16,
   "plugins/shared-quota/shared-quota.ts #most": 17,
   "plugins/simulate/coverage-marks.ts #change": 28,
-  "plugins/simulate/coverage-marks.ts namesOf": 57,
+  "plugins/simulate/coverage-marks.ts namesOf": 52,
   "plugins/simulate/protection-oracle.ts #look": 17,
   "plugins/standby/journal-copy.ts #level": 17,
   "plugins/sweep/job.ts runJob": 16,
