@@ -16,13 +16,9 @@ import {
   type CheckedConfig,
   checkConfig,
   createClientOrderIds,
-  createGateway,
-  createLedger,
   createRandom,
-  createScheduler,
-  EventLog,
-  layersOf,
   type OpenService,
+  openClient,
 } from "sluice/extension";
 import { watchdogIn } from "./configured.ts";
 import { HeartbeatMonitor, type WatchNews } from "./heartbeat-monitor.ts";
@@ -124,19 +120,9 @@ interface Door extends WatchedUser {
 
 /** One queue and one ledger for all users, new each time: an old state of the quota is of no use. */
 const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]): readonly Door[] => {
-  const { clock, transport, users } = service;
-  const journal = new EventLog(() => clock.now());
-  const { shares: _shares, budgets: _budgets, layers = layersOf(contract), ...reserve } = config.quota;
-  const elementWeight = contract.profile.weights.perCancelElement;
-  const ledger = createLedger({ layers, reserve: { elementWeight, ...reserve }, startedAt: clock.now() });
-  const scheduler = createScheduler({ clock, ledger, transport, journal });
-  return users.map((user) => ({
-    uid: user.uid,
-    clock,
-    contract,
-    isOurs,
-    gateway: createGateway({ clock, contract, scheduler, journal, user }),
-  }));
+  const { shares: _shares, budgets: _budgets, layers, ...reserve } = config.quota;
+  const client = openClient(service, { contract, reserve, ...(layers && { layers }) });
+  return client.map((user) => ({ ...user, clock: service.clock, contract, isOurs }));
 };
 
 /** Whether the keys suffice, as far as that can be checked without canceling anything. */
