@@ -19,6 +19,7 @@ export interface ClientUser extends Pick<User, "uid"> {
   readonly gateway: Gateway;
 }
 
+/** Limits that the calls of a client keep. */
 export interface ClientOptions {
   readonly contract: Contract;
   /** Limits that the calls keep: those of the contract when left out. */

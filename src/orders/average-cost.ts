@@ -30,6 +30,7 @@ interface HeldFill {
 const sharePlaces = 18;
 const averagePlaces = 12;
 
+/** No position and no trades yet. */
 export const noHolding: Holding = { qty: zero, entry: zero, realised: zero };
 
 /** The holding after a fill. */
