@@ -53,6 +53,7 @@ export type { EventMap } from "./journal/event-map.ts";
 export type { Event, PluginEvents } from "./journal/events.ts";
 export type { CandleHistory, HistoryCandle, HistorySource } from "./market/history.ts";
 export type { BookLevel, BookView, Candle, Market, Quote, Trade } from "./market/market-data.ts";
+export { buy, sell } from "./orders/buy-sell.ts";
 export type { Orders } from "./orders/manual-orders.ts";
 export type { OrderUpdate } from "./orders/order-update.ts";
 export type { Position } from "./orders/positions.ts";

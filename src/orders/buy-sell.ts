@@ -1,0 +1,37 @@
+/**
+ * Constructors of wanted orders, so that a strategy's code needs no `as const`.
+ *
+ * Invariants: what is returned is a frozen copy of what was given, with the side.
+ * Not here: stops and targets (protection/builders.ts).
+ */
+import type { WantedOrder } from "./wanted-order.ts";
+
+type Sideless = Omit<WantedOrder, "side">;
+/** For `orders.place`, which names the slot where none is given. */
+type Unnamed = Omit<Sideless, "slot">;
+
+/**
+ * A wanted order that buys.
+ *
+ * @param order - the order without its side
+ * @example
+ * buy({ slot: "bid", instId: "BTC-USDT-SWAP", ordType: "post_only", px: "60000", qty: "0.01" })
+ */
+export function buy(order: Sideless): WantedOrder;
+export function buy(order: Unnamed): Omit<WantedOrder, "slot">;
+export function buy(order: Sideless | Unnamed): Omit<WantedOrder, "slot"> {
+  return Object.freeze({ ...order, side: "buy" });
+}
+
+/**
+ * A wanted order that sells.
+ *
+ * @param order - the order without its side
+ * @example
+ * sell({ slot: "exit", instId: "BTC-USDT-SWAP", ordType: "market", qty: "0.01", reduceOnly: true })
+ */
+export function sell(order: Sideless): WantedOrder;
+export function sell(order: Unnamed): Omit<WantedOrder, "slot">;
+export function sell(order: Sideless | Unnamed): Omit<WantedOrder, "slot"> {
+  return Object.freeze({ ...order, side: "sell" });
+}
