@@ -3,7 +3,7 @@
  * below. Each crossing sends one market order that turns the position; the first only opens it.
  */
 import { distinctUntilChanged, filter, map, type Observable, pairwise, scan, startWith, zip } from "rxjs";
-import { defineStrategy, mul } from "sluice";
+import { buy, defineStrategy, mul, sell } from "sluice";
 
 const average = (length: number) => (values$: Observable<number>) =>
   values$.pipe(
@@ -17,12 +17,20 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** Default: the first instrument that the service lists. */
-      instId: { type: "string", format: "inst-id" },
-      barMs: { type: "integer", minimum: 1000, default: 60000 },
-      fast: { type: "integer", minimum: 1, default: 10 },
-      slow: { type: "integer", minimum: 2, default: 30 },
-      qty: { type: "string", format: "decimal", default: "0.01" },
+      instId: {
+        description: "Instrument to trade; the first that the service lists when left out.",
+        type: "string",
+        format: "inst-id",
+      },
+      barMs: { description: "Length of a bar in milliseconds.", type: "integer", minimum: 1000, default: 60000 },
+      fast: { description: "Bars of the fast average.", type: "integer", minimum: 1, default: 10 },
+      slow: { description: "Bars of the slow average.", type: "integer", minimum: 2, default: 30 },
+      qty: {
+        description: "Size of the position, in base currency.",
+        type: "string",
+        format: "decimal",
+        default: "0.01",
+      },
     },
   },
   desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, fast, slow, qty } }) => {
@@ -33,16 +41,12 @@ export default defineStrategy({
       distinctUntilChanged(),
       startWith(undefined),
       pairwise(),
-      map(([before, up], round) => [
-        {
-          slot: "position",
-          instId,
-          side: up === true ? ("buy" as const) : ("sell" as const),
-          ordType: "market" as const,
-          qty: before === undefined ? qty : mul(qty, "2"),
-          round,
-        },
-      ]),
+      map(([before, up], round) => {
+        const turn = up === true ? buy : sell;
+        return [
+          turn({ slot: "position", instId, ordType: "market", qty: before === undefined ? qty : mul(qty, "2"), round }),
+        ];
+      }),
     );
   },
 });

@@ -3,7 +3,7 @@
  * and stops offering a side once it has traded `most` orders more than the other: what it bought it first sells again.
  */
 import { combineLatest, filter, map, scan, startWith } from "rxjs";
-import { defineStrategy } from "sluice";
+import { buy, defineStrategy, sell } from "sluice";
 
 export default defineStrategy({
   name: "join-best",
@@ -11,13 +11,29 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** Default: the first instrument that the service lists. */
-      instId: { type: "string", format: "inst-id" },
-      notional: { type: "string", format: "decimal", default: "100" },
-      /** A resting order this near to the best price keeps its place in the queue. */
-      keepWithin: { type: "string", format: "decimal", default: "0" },
-      /** How many filled orders one side may be ahead of the other. */
-      most: { type: "integer", minimum: 1, default: 3 },
+      instId: {
+        description: "Instrument to trade; the first that the service lists when left out.",
+        type: "string",
+        format: "inst-id",
+      },
+      notional: {
+        description: "Size of each order, in quote currency.",
+        type: "string",
+        format: "decimal",
+        default: "100",
+      },
+      keepWithin: {
+        description: "A resting order this near to the best price keeps its place in the queue.",
+        type: "string",
+        format: "decimal",
+        default: "0",
+      },
+      most: {
+        description: "How many filled orders one side may be ahead of the other.",
+        type: "integer",
+        minimum: 1,
+        default: 3,
+      },
     },
   },
   desired: ({
@@ -31,11 +47,11 @@ export default defineStrategy({
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),
       startWith(0),
     );
-    const order = { instId, ordType: "post_only", notional, keepWithin } as const;
+    const order = { instId, notional, keepWithin };
     return combineLatest([market.quotes(instId), ahead$]).pipe(
       map(([{ bidPx, askPx }, ahead]) => [
-        ...(ahead < most ? [{ slot: "buy", side: "buy" as const, px: bidPx, ...order }] : []),
-        ...(ahead > -most ? [{ slot: "sell", side: "sell" as const, px: askPx, ...order }] : []),
+        ...(ahead < most ? [buy({ slot: "buy", ordType: "post_only", px: bidPx, ...order })] : []),
+        ...(ahead > -most ? [sell({ slot: "sell", ordType: "post_only", px: askPx, ...order })] : []),
       ]),
     );
   },

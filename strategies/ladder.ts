@@ -3,7 +3,7 @@
  * by a step.
  */
 import { distinctUntilChanged, map, scan } from "rxjs";
-import { abs, add, compare, defineStrategy, mul, sub } from "sluice";
+import { abs, add, buy, compare, defineStrategy, mul, sell, sub } from "sluice";
 
 export default defineStrategy({
   name: "ladder",
@@ -11,12 +11,24 @@ export default defineStrategy({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** Default: the first instrument that the service lists. */
-      instId: { type: "string", format: "inst-id" },
-      levels: { type: "integer", minimum: 1, maximum: 20, default: 3 },
-      /** Distance between two levels as a share of the price. */
-      step: { type: "string", format: "decimal", default: "0.001" },
-      notional: { type: "string", format: "decimal", default: "100" },
+      instId: {
+        description: "Instrument to trade; the first that the service lists when left out.",
+        type: "string",
+        format: "inst-id",
+      },
+      levels: { description: "Orders on each side.", type: "integer", minimum: 1, maximum: 20, default: 3 },
+      step: {
+        description: "Distance between two levels as a share of the price.",
+        type: "string",
+        format: "decimal",
+        default: "0.001",
+      },
+      notional: {
+        description: "Size of each order, in quote currency.",
+        type: "string",
+        format: "decimal",
+        default: "100",
+      },
     },
   },
   desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", levels, step, notional } }) =>
@@ -26,22 +38,8 @@ export default defineStrategy({
       map((middle) =>
         Array.from({ length: levels }, (_, index) => mul(mul(middle, step), String(index + 1))).flatMap(
           (away, index) => [
-            {
-              slot: `bid ${index + 1}`,
-              instId,
-              side: "buy" as const,
-              ordType: "post_only" as const,
-              px: sub(middle, away),
-              notional,
-            },
-            {
-              slot: `ask ${index + 1}`,
-              instId,
-              side: "sell" as const,
-              ordType: "post_only" as const,
-              px: add(middle, away),
-              notional,
-            },
+            buy({ slot: `bid ${index + 1}`, instId, ordType: "post_only", px: sub(middle, away), notional }),
+            sell({ slot: `ask ${index + 1}`, instId, ordType: "post_only", px: add(middle, away), notional }),
           ],
         ),
       ),

@@ -3,7 +3,7 @@
  * holds when the fast one falls below again. What it bought has a stop from its first fill on, which the engine holds.
  */
 import { distinctUntilChanged, filter, map, type Observable, scan, zip } from "rxjs";
-import { defineStrategy, type WantedOrder } from "sluice";
+import { buy, defineStrategy, sell } from "sluice";
 
 const average = (length: number) => (values$: Observable<number>) =>
   values$.pipe(
@@ -19,13 +19,16 @@ export default defineStrategy({
     additionalProperties: false,
     properties: {
       instId: { type: "string", format: "inst-id" },
-      /** In base currency. */
-      qty: { type: "string", format: "decimal" },
+      qty: { description: "In base currency.", type: "string", format: "decimal" },
       barMs: { type: "integer", minimum: 1000, default: 60000 },
       fast: { type: "integer", minimum: 1, default: 3 },
       slow: { type: "integer", minimum: 2, default: 8 },
-      /** Distance of the stop below the average price of the entry, in percent. */
-      stopPct: { type: "string", format: "decimal", default: "0.25" },
+      stopPct: {
+        description: "Distance of the stop below the average price of the entry, in percent.",
+        type: "string",
+        format: "decimal",
+        default: "0.25",
+      },
     },
   },
   desired: ({ market, options: { instId, qty, barMs, fast, slow, stopPct } }) => {
@@ -40,11 +43,11 @@ export default defineStrategy({
       // round.
       scan(({ round }, isUp) => ({ isUp, round: isUp ? round + 1 : round }), { isUp: false, round: 0 }),
       filter(({ round }) => round > 0),
-      map(({ isUp, round }): readonly WantedOrder[] => {
-        const order = { instId, ordType: "market", qty, round } as const;
-        if (isUp) return [{ slot: "entry", side: "buy", ...order, protect: { stopLoss: { percent: stopPct } } }];
+      map(({ isUp, round }) => {
+        const protect = { stopLoss: { percent: stopPct } };
+        if (isUp) return [buy({ slot: "entry", instId, ordType: "market", qty, round, protect })];
         // It sells at most what is held, and waits where the stop was faster.
-        return [{ slot: "exit", side: "sell", reduceOnly: true, ...order }];
+        return [sell({ slot: "exit", instId, ordType: "market", qty, round, reduceOnly: true })];
       }),
     );
   },
