@@ -19,28 +19,28 @@ export const channelSchema = {
   additionalProperties: false,
   required: ["kind"],
   properties: {
-    kind: { enum: ["webhook", "telegram", "discord", "slack", "ntfy", "email", "print"] },
-    /** Only alerts of this level and above; all when left out. */
-    level: { enum: [...levels] },
-    /** webhook, discord, slack: where to post to; the URL is a secret. */
-    url: secretSchema,
-    /** webhook: what signs. email: the password. telegram, ntfy: the token. */
-    secret: secretSchema,
-    /** telegram: the chat. */
-    chatId: text,
-    /** ntfy: the topic. */
-    topic: text,
-    /** ntfy, telegram: another server than the public one. */
-    server: text,
-    /** email: the server, its port and how it is encrypted. */
-    host: text,
-    port: { type: "integer", minimum: 1, maximum: 65_535 },
-    tls: { enum: ["implicit", "starttls", "none"] },
-    user: text,
-    from: text,
-    to: { type: "array", minItems: 1, maxItems: 20, items: text },
-    /** Permits http to another machine, such as one in a private network. */
-    allowHttp: { type: "boolean" },
+    kind: {
+      description: "Service that takes the messages.",
+      enum: ["webhook", "telegram", "discord", "slack", "ntfy", "email", "print"],
+    },
+    level: { description: "Only alerts of this level and above; all when left out.", enum: [...levels] },
+    url: { ...secretSchema, description: "webhook, discord, slack: where to post to; the URL is a secret." },
+    secret: { ...secretSchema, description: "webhook: what signs. email: the password. telegram, ntfy: the token." },
+    chatId: { ...text, description: "telegram: the chat." },
+    topic: { ...text, description: "ntfy: the topic." },
+    server: { ...text, description: "ntfy, telegram: another server than the public one." },
+    host: { ...text, description: "email: the server." },
+    port: {
+      description: "email: port of the server; 465, 587 or 25 when left out, as `tls` says.",
+      type: "integer",
+      minimum: 1,
+      maximum: 65_535,
+    },
+    tls: { description: "email: encryption; `starttls` when left out.", enum: ["implicit", "starttls", "none"] },
+    user: { ...text, description: "email: name at the server." },
+    from: { ...text, description: "email: sender." },
+    to: { description: "email: recipients.", type: "array", minItems: 1, maxItems: 20, items: text },
+    allowHttp: { description: "Permits http to another machine, such as one in a private network.", type: "boolean" },
   },
 } as const;
 

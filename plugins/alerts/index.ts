@@ -22,15 +22,25 @@ const ms = (least: number, preset: number) =>
 const money = { type: "string", pattern: "^\\d+(\\.\\d+)?$" } as const;
 
 const ruleSchema = {
+  description: "True, false, or what differs from the default of this rule.",
   anyOf: [
     { type: "boolean" },
     {
       type: "object",
       additionalProperties: false,
       properties: {
-        level: { enum: [...levels] },
-        everyMs: { type: "integer", minimum: 0, maximum: 86_400_000 },
-        channels: { type: "array", items: { type: "string" } },
+        level: { description: "Level of the alert.", enum: [...levels] },
+        everyMs: {
+          description: "Milliseconds between two alerts of one kind.",
+          type: "integer",
+          minimum: 0,
+          maximum: 86_400_000,
+        },
+        channels: {
+          description: "Names of the channels; all when left out.",
+          type: "array",
+          items: { type: "string" },
+        },
       },
     },
   ],
@@ -41,12 +51,22 @@ const schema = {
   additionalProperties: false,
   required: ["channels"],
   properties: {
-    /** How the engine is called in messages. */
-    title: { type: "string", minLength: 1, maxLength: 60, default: "sluice" },
-    /** By a name of your choice. */
-    channels: { type: "object", minProperties: 1, maxProperties: 20, additionalProperties: channelSchema },
-    /** Rules that differ from their defaults; `false` turns one off. */
+    title: {
+      description: "How the engine is called in messages.",
+      type: "string",
+      minLength: 1,
+      maxLength: 60,
+      default: "sluice",
+    },
+    channels: {
+      description: "Channels by a name of your choice.",
+      type: "object",
+      minProperties: 1,
+      maxProperties: 20,
+      additionalProperties: channelSchema,
+    },
     rules: {
+      description: "Rules that differ from their defaults; `false` turns one off.",
       type: "object",
       additionalProperties: false,
       properties: Object.fromEntries(Object.keys(rules).map((name) => [name, ruleSchema])) as Record<
@@ -55,44 +75,70 @@ const schema = {
       >,
       default: {},
     },
-    /** Losses to tell, of each user by settle currency: `{ USDT: ["100", "500"] }`. */
-    losses: { type: "object", additionalProperties: { type: "array", items: money, maxItems: 20 }, default: {} },
-    /** Rejected orders within a minute that are a burst. */
-    rejects: { type: "integer", minimum: 1, maximum: 10_000, default: 10 },
-    /** A wait for quota that is worth an alert. */
-    heldMs: ms(1, 10_000),
-    /** Time for which state may be stale. */
-    staleMs: ms(1_000, 60_000),
-    /** Alerts that come together go into one message; a critical one does not wait. */
-    gatherMs: ms(0, 2_000),
-    /** Messages of one channel. */
-    perMinute: { type: "integer", minimum: 1, maximum: 600, default: 20 },
-    /** Alerts that wait for one channel. */
-    queueMax: { type: "integer", minimum: 1, maximum: 10_000, default: 100 },
-    /** How long a message that fails is sent again. */
-    retryForMs: ms(0, 900_000),
-    /** How long one attempt may take. */
-    answerMs: ms(100, 10_000),
-    /** How long the stop waits for the last messages. */
-    lastMessageMs: { type: "integer", minimum: 0, maximum: 1_800, default: 1_500 },
-    /**
-     * A dead-man's switch: `url` is called every `everyMs` (60 s) while the engine runs, `stopUrl` at an orderly stop.
-     */
+    losses: {
+      description: 'Losses to tell, of each user by settle currency: `{ USDT: ["100", "500"] }`.',
+      type: "object",
+      additionalProperties: { type: "array", items: money, maxItems: 20 },
+      default: {},
+    },
+    rejects: {
+      description: "Rejected orders within a minute that are a burst.",
+      type: "integer",
+      minimum: 1,
+      maximum: 10_000,
+      default: 10,
+    },
+    heldMs: { ...ms(1, 10_000), description: "A wait for quota that is worth an alert." },
+    staleMs: { ...ms(1_000, 60_000), description: "Time for which state may be stale." },
+    gatherMs: {
+      ...ms(0, 2_000),
+      description: "Alerts that come together go into one message; a critical one does not wait.",
+    },
+    perMinute: { description: "Messages of one channel.", type: "integer", minimum: 1, maximum: 600, default: 20 },
+    queueMax: {
+      description: "Alerts that wait for one channel.",
+      type: "integer",
+      minimum: 1,
+      maximum: 10_000,
+      default: 100,
+    },
+    retryForMs: { ...ms(0, 900_000), description: "How long a message that fails is sent again." },
+    answerMs: { ...ms(100, 10_000), description: "How long one attempt may take." },
+    lastMessageMs: {
+      description: "How long the stop waits for the last messages.",
+      type: "integer",
+      minimum: 0,
+      maximum: 1_800,
+      default: 1_500,
+    },
     heartbeat: {
+      description:
+        "A dead-man's switch: `url` is called every `everyMs` (60 s) while the engine runs, `stopUrl` at an orderly stop.",
       type: "object",
       additionalProperties: false,
       required: ["url"],
       properties: {
-        url: secretSchema,
-        stopUrl: secretSchema,
-        everyMs: { type: "integer", minimum: 1_000, maximum: 86_400_000 },
-        allowHttp: { type: "boolean" },
+        url: { ...secretSchema, description: "Called while the engine runs." },
+        stopUrl: { ...secretSchema, description: "Called at an orderly stop." },
+        everyMs: {
+          description: "Milliseconds between two calls; 60000 when left out.",
+          type: "integer",
+          minimum: 1_000,
+          maximum: 86_400_000,
+        },
+        allowHttp: { description: "Permits http to another machine.", type: "boolean" },
       },
     },
-    /** What happens where time is virtual, as in a backtest: nothing, or the same as in trading. */
-    virtual: { enum: ["silent", "send"], default: "silent" },
-    /** Sends a message to every channel at the start and says what became of it. */
-    trial: { type: "boolean", default: false },
+    virtual: {
+      description: "What happens where time is virtual, as in a backtest: nothing, or the same as in trading.",
+      enum: ["silent", "send"],
+      default: "silent",
+    },
+    trial: {
+      description: "Sends a message to every channel at the start and says what became of it.",
+      type: "boolean",
+      default: false,
+    },
   },
 } as const;
 

@@ -13,7 +13,10 @@ export const secretSchema = {
   additionalProperties: false,
   minProperties: 1,
   maxProperties: 1,
-  properties: { env: { type: "string", minLength: 1 }, file: { type: "string", minLength: 1 } },
+  properties: {
+    env: { description: "Environment variable that holds it.", type: "string", minLength: 1 },
+    file: { description: "File that holds it.", type: "string", minLength: 1 },
+  },
 } as const;
 
 export interface SecretPlace {

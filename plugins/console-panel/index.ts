@@ -40,9 +40,13 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     properties: {
-      everyMs: { type: "integer", minimum: 250, default: 10000 },
-      /** The longest line; two hundred leave nothing out for a few strategies. */
-      columns: { type: "integer", minimum: 40, default: 200 },
+      everyMs: { description: "Milliseconds between two lines.", type: "integer", minimum: 250, default: 10000 },
+      columns: {
+        description: "The longest line; two hundred leave nothing out for a few strategies.",
+        type: "integer",
+        minimum: 40,
+        default: 200,
+      },
     },
   },
   setup: ({ quotaNow, every, print, options: { everyMs, columns } }) => {

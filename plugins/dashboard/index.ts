@@ -20,34 +20,55 @@ const defined = () => {
       type: "object",
       additionalProperties: false,
       properties: {
-        /** Port to listen on; 0 takes a free one. */
-        port: { type: "integer", minimum: 0, maximum: 65535, default: 0 },
-        /** Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`. */
-        host: { type: "string", default: "127.0.0.1" },
-        /** Files of the certificate and its key, PEM. */
+        port: {
+          description: "Port to listen on; 0 takes a free one.",
+          type: "integer",
+          minimum: 0,
+          maximum: 65535,
+          default: 0,
+        },
+        host: {
+          description:
+            "Address to listen on. Any other than this machine's needs `tls` or `behindProxy`, and `tokenFile`.",
+          type: "string",
+          default: "127.0.0.1",
+        },
         tls: {
+          description: "Files of the certificate and its key, PEM.",
           type: "object",
           additionalProperties: false,
           required: ["cert", "key"],
-          properties: { cert: path, key: path },
+          properties: { cert: { ...path, description: "Certificate." }, key: { ...path, description: "Its key." } },
         },
-        /** Names under which browsers reach it, besides localhost. */
         names: {
+          description: "Names under which browsers reach it, besides localhost.",
           type: "array",
           maxItems: 20,
           items: { type: "string", pattern: "^[A-Za-z0-9.-]{1,253}(:\\d{1,5})?$" },
           default: [],
         },
-        /** A proxy in front of it ends TLS and is reached under `names`. */
-        behindProxy: { type: "boolean", default: false },
-        /** Nobody may act: there is a reading token only. */
-        readOnly: { type: "boolean", default: false },
-        /** A file with tokens of your own: the acting one, and on a second line the reading one. */
-        tokenFile: path,
-        /** Name of the engine, where several are shown at one port. */
-        name: { type: "string", minLength: 1, maxLength: 60, pattern: "^[^\\u0000-\\u001f\\u007f/]*$" },
-        /** Read balances and positions of the account while it runs; own fills are always shown. */
-        account: { type: "boolean", default: true },
+        behindProxy: {
+          description: "A proxy in front of it ends TLS and is reached under `names`.",
+          type: "boolean",
+          default: false,
+        },
+        readOnly: { description: "Nobody may act: there is a reading token only.", type: "boolean", default: false },
+        tokenFile: {
+          ...path,
+          description: "A file with tokens of your own: the acting one, and on a second line the reading one.",
+        },
+        name: {
+          description: "Name of the engine, where several are shown at one port.",
+          type: "string",
+          minLength: 1,
+          maxLength: 60,
+          pattern: "^[^\\u0000-\\u001f\\u007f/]*$",
+        },
+        account: {
+          description: "Read balances and positions of the account while it runs; own fills are always shown.",
+          type: "boolean",
+          default: true,
+        },
       },
     },
     extend: ({ service }) =>
@@ -68,4 +89,6 @@ const defined = () => {
 };
 
 /** Makes the plugin. */
-export default (...given: Parameters<ReturnType<typeof defined>>) => defined()(...given);
+export default Object.assign((...given: Parameters<ReturnType<typeof defined>>) => defined()(...given), {
+  definition: defined().definition,
+});

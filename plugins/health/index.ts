@@ -57,10 +57,21 @@ export default definePlugin({
     additionalProperties: false,
     required: ["path"],
     properties: {
-      path: { type: "string", minLength: 1 },
-      everyMs: { type: "integer", minimum: 250, maximum: 60_000, default: 5_000 },
-      /** How old the account's state may be. */
-      staleMs: { type: "integer", minimum: 1_000, maximum: 3_600_000, default: 60_000 },
+      path: { description: "File that is written.", type: "string", minLength: 1 },
+      everyMs: {
+        description: "Milliseconds between two writes.",
+        type: "integer",
+        minimum: 250,
+        maximum: 60_000,
+        default: 5_000,
+      },
+      staleMs: {
+        description: "How old the account's state may be.",
+        type: "integer",
+        minimum: 1_000,
+        maximum: 3_600_000,
+        default: 60_000,
+      },
     },
   },
   setup: (context) => {

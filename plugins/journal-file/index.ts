@@ -16,7 +16,13 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     required: ["path"],
-    properties: { path: { type: "string", minLength: 1 } },
+    properties: {
+      path: {
+        description: "File for the events, one JSON document a line; an older one is replaced.",
+        type: "string",
+        minLength: 1,
+      },
+    },
   },
   setup: ({ events$, options: { path } }) => {
     mkdirSync(dirname(path), { recursive: true });

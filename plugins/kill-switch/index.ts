@@ -2,7 +2,7 @@
  * Halts trading and cancels every entry when too much goes wrong: rejected orders, rejections by a rate limit, failed
  * strategies, money lost. Stops, targets and exits of what is held stay in force; with `full` they go as well. Reports
  * that no order is left only when a list read afterwards shows none. With `closePositions` it then closes every
- * position of the account.
+ * position of the account, and sells what strategies hold of spot.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
 import { type BalanceRecord, compare, definePlugin, mul, type OrderRecord, type PluginContext, sub, sum } from "sluice";
@@ -32,35 +32,62 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** Orders the service may reject within `withinMs`. */
-      rejects: { type: "integer", minimum: 1, default: 60 },
-      /** Rejections (429) by a rate limit within `withinMs`. */
-      refusals: { type: "integer", minimum: 1, default: 3 },
-      withinMs: { type: "integer", minimum: 1000, default: 60000 },
-      /** Halt when a strategy fails. */
-      onFailure: { type: "boolean", default: false },
-      /**
-       * What the account may be worth less than at the start, in `currency`; balances and positions are read for it.
-       */
-      lossMax: money,
-      /** The same, less than at its best since the start. */
-      drawdownMax: money,
-      currency: { type: "string", default: "USDT" },
-      /** How long to look for proof that nothing is left. */
-      confirmMs: { type: "integer", minimum: 1000, default: 60000 },
-      /**
-       * The users of the service to watch, where there are several; all of them when left out. What they are worth is
-       * added up.
-       */
-      users: { type: "array", items: { type: "string" }, default: [] },
-      /** Close every position of the account too, at the market, also those of other clients. */
-      closePositions: { type: "boolean", default: false },
-      /** Halt every engine that shares this one's quota (plugin `shared-quota`), on every machine. */
-      everywhere: { type: "boolean", default: false },
-      /**
-       * Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed.
-       */
-      full: { type: "boolean", default: false },
+      rejects: {
+        description: "Orders the service may reject within `withinMs`.",
+        type: "integer",
+        minimum: 1,
+        default: 60,
+      },
+      refusals: {
+        description: "Rejections (429) by a rate limit within `withinMs`.",
+        type: "integer",
+        minimum: 1,
+        default: 3,
+      },
+      withinMs: {
+        description: "Milliseconds in which `rejects` and `refusals` count.",
+        type: "integer",
+        minimum: 1000,
+        default: 60000,
+      },
+      onFailure: { description: "Halt when a strategy fails.", type: "boolean", default: false },
+      lossMax: {
+        ...money,
+        description:
+          "What the account may be worth less than at the start, in `currency`; balances and positions are read for it.",
+      },
+      drawdownMax: { ...money, description: "The same, less than at its best since the start." },
+      currency: { description: "Currency of `lossMax` and `drawdownMax`.", type: "string", default: "USDT" },
+      confirmMs: {
+        description: "How long to look for proof that nothing is left.",
+        type: "integer",
+        minimum: 1000,
+        default: 60000,
+      },
+      users: {
+        description:
+          "The users of the service to watch, where there are several; all of them when left out. What they are worth is added up.",
+        type: "array",
+        items: { type: "string" },
+        default: [],
+      },
+      closePositions: {
+        description:
+          "Close every position of the account too, at the market, also those of other clients, and sell what strategies hold of spot.",
+        type: "boolean",
+        default: false,
+      },
+      everywhere: {
+        description: "Halt every engine that shares this one's quota (plugin `shared-quota`), on every machine.",
+        type: "boolean",
+        default: false,
+      },
+      full: {
+        description:
+          "Cancel exits too, and suspend stops and targets: what is held is without protection until trading is resumed.",
+        type: "boolean",
+        default: false,
+      },
     },
   },
   setup: (context) => {

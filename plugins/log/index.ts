@@ -36,20 +36,33 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** A file, appended to; standard output when left out. */
-      path: { type: "string", minLength: 1 },
-      /** Lines of this level and above. */
-      level: { enum: [...names], default: "info" },
-      /** Levels of single events that differ: `{ "order.changed": "info" }`. */
-      levels: { type: "object", additionalProperties: { enum: [...names] }, default: {} },
-      /** Fields that are left out, as pino writes paths: `record.ordId`. */
-      redact: { type: "array", items: { type: "string", minLength: 1 }, default: [] },
-      /** Fields of every line, such as the name of the engine. */
-      fields: { type: "object", additionalProperties: { type: "string" }, default: {} },
-      /** Text for people instead of JSON. */
-      pretty: { type: "boolean", default: false },
-      /** What may wait to be written. */
-      bufferBytes: { type: "integer", minimum: 65_536, default: 16_777_216 },
+      path: { description: "A file, appended to; standard output when left out.", type: "string", minLength: 1 },
+      level: { description: "Lines of this level and above.", enum: [...names], default: "info" },
+      levels: {
+        description: 'Levels of single events that differ: `{ "order.changed": "info" }`.',
+        type: "object",
+        additionalProperties: { enum: [...names] },
+        default: {},
+      },
+      redact: {
+        description: "Fields that are left out, as pino writes paths: `record.ordId`.",
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        default: [],
+      },
+      fields: {
+        description: "Fields of every line, such as the name of the engine.",
+        type: "object",
+        additionalProperties: { type: "string" },
+        default: {},
+      },
+      pretty: { description: "Text for people instead of JSON.", type: "boolean", default: false },
+      bufferBytes: {
+        description: "What may wait to be written.",
+        type: "integer",
+        minimum: 65_536,
+        default: 16_777_216,
+      },
     },
   },
   setup: ({ events$, eventText, every, print, requirePackage, options }) => {

@@ -257,12 +257,25 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     properties: {
-      /** Requests, and orders, that are followed at once. */
-      openMax: { type: "integer", minimum: 1, maximum: 100_000, default: 10_000 },
-      /** Attributes of every span, such as the name of the engine. */
-      attributes: { type: "object", additionalProperties: { type: "string" }, default: {} },
-      /** Send W3C trace context with each request (`traceparent`, `tracestate`), for a service that follows traces. */
-      propagate: { type: "boolean", default: false },
+      openMax: {
+        description: "Requests, and orders, that are followed at once.",
+        type: "integer",
+        minimum: 1,
+        maximum: 100_000,
+        default: 10_000,
+      },
+      attributes: {
+        description: "Attributes of every span, such as the name of the engine.",
+        type: "object",
+        additionalProperties: { type: "string" },
+        default: {},
+      },
+      propagate: {
+        description:
+          "Send W3C trace context with each request (`traceparent`, `tracestate`), for a service that follows traces.",
+        type: "boolean",
+        default: false,
+      },
     },
   },
   setup: ({ on, every, now, requirePackage, traceRequests, options: { openMax, attributes, propagate } }) => {

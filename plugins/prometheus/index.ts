@@ -195,19 +195,40 @@ export default definePlugin({
     type: "object",
     additionalProperties: false,
     properties: {
-      host: { type: "string", default: "127.0.0.1" },
-      /** 0 takes a free one. */
-      port: { type: "integer", minimum: 0, maximum: 65_535, default: 9464 },
-      /**
-       * Names besides localhost under which a page of this machine is asked for, as through a proxy; without the port.
-       */
-      names: { type: "array", maxItems: 20, items: { type: "string", pattern: "^[a-z0-9.-]{1,253}$" }, default: [] },
-      /** False where the text goes through a server of your own (`metricsText`). */
-      serve: { type: "boolean", default: true },
-      /** Labels of every series, such as the name of the engine. */
-      labels: { type: "object", additionalProperties: { type: "string" }, default: {} },
-      /** Values that one label of one metric may take; later ones count as `other`. */
-      labelsMax: { type: "integer", minimum: 1, maximum: 10_000, default: 200 },
+      host: { description: "Address to listen on.", type: "string", default: "127.0.0.1" },
+      port: {
+        description: "Port to listen on; 0 takes a free one.",
+        type: "integer",
+        minimum: 0,
+        maximum: 65_535,
+        default: 9464,
+      },
+      names: {
+        description:
+          "Names besides localhost under which a page of this machine is asked for, as through a proxy; without the port.",
+        type: "array",
+        maxItems: 20,
+        items: { type: "string", pattern: "^[a-z0-9.-]{1,253}$" },
+        default: [],
+      },
+      serve: {
+        description: "False where the text goes through a server of your own (`metricsText`).",
+        type: "boolean",
+        default: true,
+      },
+      labels: {
+        description: "Labels of every series, such as the name of the engine.",
+        type: "object",
+        additionalProperties: { type: "string" },
+        default: {},
+      },
+      labelsMax: {
+        description: "Values that one label of one metric may take; later ones count as `other`.",
+        type: "integer",
+        minimum: 1,
+        maximum: 10_000,
+        default: 200,
+      },
     },
   },
   setup: (context) => {

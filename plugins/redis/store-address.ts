@@ -17,7 +17,13 @@ export const storeAddressSchema = {
       type: "object",
       additionalProperties: false,
       required: ["env"],
-      properties: { env: { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" } },
+      properties: {
+        env: {
+          description: "Environment variable that holds the address.",
+          type: "string",
+          pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$",
+        },
+      },
     },
   ],
 } as const;

@@ -29,21 +29,30 @@ export const sharedQuotaSchema = {
   additionalProperties: false,
   required: ["store", "group", "of"],
   properties: {
-    /**
-     * `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.
-     */
-    store: storeAddressSchema,
-    /** Name of the group: the same for all engines that share a user or an address. */
-    group: memberName,
-    /** Name of this engine in the group; `instance` when left out. Two engines need two. */
-    name: memberName,
-    /** Part of this engine when several want more than there is. */
-    share: { ...positive, default: 1 },
-    /** Sum of the shares of all engines of the group. */
-    of: positive,
-    /** Name of the address that the engine's requests come from, the same for all engines behind it. */
-    address: { ...memberName, default: "local" },
-    /** Whether engines of one user share their reads of orders, positions and balances. */
-    reads: { type: "boolean", default: true },
+    store: {
+      ...storeAddressSchema,
+      description:
+        "`redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.",
+    },
+    group: {
+      ...memberName,
+      description: "Name of the group: the same for all engines that share a user or an address.",
+    },
+    name: {
+      ...memberName,
+      description: "Name of this engine in the group; `instance` when left out. Two engines need two.",
+    },
+    share: { description: "Part of this engine when several want more than there is.", ...positive, default: 1 },
+    of: { ...positive, description: "Sum of the shares of all engines of the group." },
+    address: {
+      description: "Name of the address that the engine's requests come from, the same for all engines behind it.",
+      ...memberName,
+      default: "local",
+    },
+    reads: {
+      description: "Whether engines of one user share their reads of orders, positions and balances.",
+      type: "boolean",
+      default: true,
+    },
   },
 } as const;

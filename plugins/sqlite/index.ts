@@ -123,20 +123,49 @@ export default definePlugin({
     additionalProperties: false,
     required: ["path"],
     properties: {
-      path: { type: "string", minLength: 1 },
-      /** How the engine is called in the table of runs. */
-      name: { type: "string", default: "sluice" },
-      /** Events that are not stored; orders and fills are stored in any case. */
-      skip: { type: "array", items: { type: "string" }, default: [] },
-      flushMs: { type: "integer", minimum: 10, maximum: 60_000, default: 250 },
-      /** Entries of one transaction. */
-      batchMax: { type: "integer", minimum: 1, maximum: 10_000, default: 500 },
-      /** Entries that may wait. */
-      queueMax: { type: "integer", minimum: 100, maximum: 1_000_000, default: 100_000 },
-      /** How often profit and prices are looked at. */
-      equityMs: { type: "integer", minimum: 250, maximum: 3_600_000, default: 10_000 },
-      /** Events that are kept; the oldest are removed, orders and fills stay. */
-      eventsMax: { type: "integer", minimum: 1_000, maximum: 100_000_000, default: 1_000_000 },
+      path: { description: "File of the database.", type: "string", minLength: 1 },
+      name: { description: "How the engine is called in the table of runs.", type: "string", default: "sluice" },
+      skip: {
+        description: "Events that are not stored; orders and fills are stored in any case.",
+        type: "array",
+        items: { type: "string" },
+        default: [],
+      },
+      flushMs: {
+        description: "Milliseconds after which waiting entries are written.",
+        type: "integer",
+        minimum: 10,
+        maximum: 60_000,
+        default: 250,
+      },
+      batchMax: {
+        description: "Entries of one transaction.",
+        type: "integer",
+        minimum: 1,
+        maximum: 10_000,
+        default: 500,
+      },
+      queueMax: {
+        description: "Entries that may wait.",
+        type: "integer",
+        minimum: 100,
+        maximum: 1_000_000,
+        default: 100_000,
+      },
+      equityMs: {
+        description: "How often profit and prices are looked at.",
+        type: "integer",
+        minimum: 250,
+        maximum: 3_600_000,
+        default: 10_000,
+      },
+      eventsMax: {
+        description: "Events that are kept; the oldest are removed, orders and fills stay.",
+        type: "integer",
+        minimum: 1_000,
+        maximum: 100_000_000,
+        default: 1_000_000,
+      },
     },
   },
   setup: (context) => {

@@ -30,18 +30,23 @@ export const standbySchema = {
   additionalProperties: false,
   required: ["store", "group"],
   properties: {
-    /**
-     * `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.
-     */
-    store: storeAddressSchema,
-    /** Name of the group: the same for all processes of one engine. */
-    group: memberName,
-    /**
-     * Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of
-     * the journal.
-     */
-    name: memberName,
-    /** Silence after which a process is taken to be gone, in milliseconds. */
-    leaseMs: { type: "integer", minimum: 1_000, maximum: 600_000, default: leaseMs },
+    store: {
+      ...storeAddressSchema,
+      description:
+        "`redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.",
+    },
+    group: { ...memberName, description: "Name of the group: the same for all processes of one engine." },
+    name: {
+      ...memberName,
+      description:
+        "Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of the journal.",
+    },
+    leaseMs: {
+      description: "Silence after which a process is taken to be gone, in milliseconds.",
+      type: "integer",
+      minimum: 1_000,
+      maximum: 600_000,
+      default: leaseMs,
+    },
   },
 } as const;

@@ -33,22 +33,39 @@ export const watchdogSchema = {
   type: "object",
   additionalProperties: false,
   properties: {
-    /** Interval of the heartbeat, in milliseconds. */
-    beatMs: { type: "number", minimum: 50, maximum: 60_000, default: defaults.beatMs },
-    /** Silence after which the watchdog cancels, in milliseconds; at least three beats. */
-    silenceMs: { type: "number", minimum: 500, maximum: 3_600_000, default: defaults.silenceMs },
-    /** What it cancels: orders of this instance, or every order of the users. */
-    scope: { type: "string", enum: ["instance", "user"], default: defaults.scope },
-    /**
-     * Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when
-     * left out.
-     */
-    dir: { type: "string", minLength: 1 },
-    /**
-     * The start is refused when no watchdog is connected within so many milliseconds. Left out, the engine starts
-     * without one and reports that.
-     */
-    startWithinMs: { type: "number", minimum: 1, maximum: 3_600_000 },
+    beatMs: {
+      description: "Interval of the heartbeat, in milliseconds.",
+      type: "number",
+      minimum: 50,
+      maximum: 60_000,
+      default: defaults.beatMs,
+    },
+    silenceMs: {
+      description: "Silence after which the watchdog cancels, in milliseconds; at least three beats.",
+      type: "number",
+      minimum: 500,
+      maximum: 3_600_000,
+      default: defaults.silenceMs,
+    },
+    scope: {
+      description: "What it cancels: orders of this instance, or every order of the users.",
+      type: "string",
+      enum: ["instance", "user"],
+      default: defaults.scope,
+    },
+    dir: {
+      description:
+        "Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left out.",
+      type: "string",
+      minLength: 1,
+    },
+    startWithinMs: {
+      description:
+        "The start is refused when no watchdog is connected within so many milliseconds. Left out, the engine starts without one and reports that.",
+      type: "number",
+      minimum: 1,
+      maximum: 3_600_000,
+    },
   },
 } as const;
 
