@@ -136,6 +136,7 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
     "use after() and every() from clock/clock.ts",
     [],
   ],
+  [/"rxjs\/internal|\._next\(|\bisObservable\(/, "use host/rxjs-version.ts", ["src/host/rxjs-version.ts"]],
   [/\b(TODO|FIXME|XXX)\b/, "finish it, or leave it out", []],
 ];
 

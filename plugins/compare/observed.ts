@@ -7,7 +7,7 @@
  * then.
  * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
-import { isObservable, type Observable, tap } from "rxjs";
+import { Observable, tap } from "rxjs";
 import { definePlugin, type Event, type Plugin, SluiceError, type Strategy } from "sluice";
 import { type BacktestSpec, type RunOptions, runBacktest } from "sluice/backtest";
 import { type CheckedConfig, checkConfig, type OpenService } from "sluice/extension";
@@ -107,7 +107,7 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
     };
     const streams = strategy.start({ ...context, orders: noting });
     // What is no stream is refused where it is subscribed to.
-    if (!isObservable(streams.desired)) return streams;
+    if (!(streams.desired instanceof Observable)) return streams;
     let last: string | undefined;
     const noted: NonNullable<typeof streams.desired> = streams.desired.pipe(
       tap((wanted) => {

@@ -17,7 +17,8 @@ import { type Config, type ConfigInput, checkConfig } from "./config.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
 import type { EngineExtension, EngineFacts, ExtensionContext } from "./engine-extension.ts";
 import { checkRequirementsOf, type PluginRequirements } from "./plugin-requirements.ts";
-import type { Isolation, Plugin, Strategy } from "./strategy.ts";
+import { observableOf, type StreamInput } from "./rxjs-version.ts";
+import type { Isolation, Plugin, PluginUndo, Strategy } from "./strategy.ts";
 
 /** The name of one of several instances; it appears in reports, events and quota shares. */
 export interface Naming {
@@ -51,10 +52,13 @@ export interface StrategyDefinition<S, O> {
   readonly name: string;
   /** JSON Schema of the options; an object, closed. */
   readonly options: S;
-  /** The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. */
-  desired?(context: StrategyContext<NoInfer<O>>): Observable<readonly Wanted[]>;
+  /**
+   * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable of
+   * any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
+   */
+  desired?(context: StrategyContext<NoInfer<O>>): StreamInput<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
-  run?(context: StrategyContext<NoInfer<O>>): Observable<unknown>;
+  run?(context: StrategyContext<NoInfer<O>>): StreamInput<unknown>;
 }
 
 /** What `definePlugin` takes: a name, the schema of the options, and `setup`, `extend` or both. */
@@ -68,10 +72,10 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
    */
   readonly ready?: "before trading";
   /**
-   * Observes and steers. Called once when strategies start; a function that it returns, or a promise of one, is called
-   * at the stop, last started first.
+   * Observes and steers. Called once when strategies start; what it returns, or a promise of that, ends it at the stop,
+   * last started first.
    */
-  setup?(context: PluginContext<NoInfer<O>>): unknown;
+  setup?(context: PluginContext<NoInfer<O>>): PluginUndo | Promise<PluginUndo>;
   /**
    * Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds
    * none.
@@ -123,6 +127,10 @@ const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isola
   ...parseHuman<Partial<Isolation>>(isolationSchema, isolate === true ? {} : isolate, `isolate of strategy "${name}"`),
 });
 
+const defined = ({ name, options }: { readonly name: string; readonly options: unknown }) => ({
+  definition: { name, options: options as object },
+});
+
 const checked = <O>(what: string, schema: object, given: unknown): O => parseHuman<O>(schema, given ?? {}, what);
 
 /**
@@ -130,7 +138,10 @@ const checked = <O>(what: string, schema: object, given: unknown): O => parseHum
  */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
-): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) => {
+): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) & {
+  /** Name and schema, before there are options. */
+  readonly definition: { readonly name: string; readonly options: object };
+} => {
   checkDefinition("strategy", definition);
   if (definition.desired === undefined && definition.run === undefined) {
     throw new SluiceError(
@@ -154,14 +165,18 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       start: (context) => {
         const own = { options: parsed, ...(context as object) } as StrategyContext<NoInfer<O>>;
         return {
-          ...(definition.desired === undefined ? {} : { desired: definition.desired(own) }),
-          ...(definition.run === undefined ? {} : { run: definition.run(own) }),
+          ...(definition.desired === undefined ? {} : { desired: streamOf(definition.desired(own)) }),
+          ...(definition.run === undefined ? {} : { run: streamOf(definition.run(own)) }),
         };
       },
     };
   };
-  return (options, naming = {}) => make(options, naming);
+  const call = (options: GivenOptions<S, O>, naming: StrategyNaming = {}): Strategy => make(options, naming);
+  return Object.assign(call, defined(definition));
 };
+
+/** What is no stream stays as it is: the host says what is wrong with it. */
+const streamOf = <T>(source: StreamInput<T>): Observable<T> => observableOf<T>(source) ?? (source as Observable<T>);
 
 const requirementsOf = ({
   sluice,
@@ -178,7 +193,10 @@ const requirementsOf = ({
 /** Makes a plugin that can be put into a config by calling it with its options. */
 export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
-): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) => {
+): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) & {
+  /** Name and schema, before there are options. */
+  readonly definition: { readonly name: string; readonly options: object };
+} => {
   checkDefinition("plugin", definition);
   if (typeof definition.setup !== "function" && typeof definition.extend !== "function") {
     throw new SluiceError(
@@ -187,7 +205,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
     );
   }
   checkRequirementsOf(`definePlugin "${definition.name}"`, definition);
-  return (options, { as = definition.name } = {}) => {
+  const call = (options: GivenOptions<S, O>, { as = definition.name }: Naming = {}): Plugin => {
     const parsed = checked<O>(`options of plugin "${as}"`, definition.options as object, options);
     return {
       kind: "plugin",
@@ -201,6 +219,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
       start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
     };
   };
+  return Object.assign(call, defined(definition));
 };
 
 /** A key that no config has does not compile. */

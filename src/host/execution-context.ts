@@ -15,13 +15,12 @@
  * (owned-streams.ts), when promises settle (clock/microtasks.ts).
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { asyncScheduler, type SchedulerAction, Subscription } from "rxjs";
-import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProvider";
-import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
+import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { hookPromises } from "../clock/promise-hooks.ts";
 import type { Random } from "../random.ts";
 import { aTimer, handling } from "./failure.ts";
+import { replaceRxjsTime } from "./rxjs-version.ts";
 
 /** A strategy or a plugin while it runs. */
 export interface Owner {
@@ -202,29 +201,22 @@ class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
 
 const install = (): void => {
   installed = true;
-  const schedule = asyncScheduler.schedule.bind(asyncScheduler);
-  const schedulerNow = asyncScheduler.now.bind(asyncScheduler);
-  asyncScheduler.now = () => ownerNow()?.clock.now() ?? schedulerNow();
-  asyncScheduler.schedule = <T>(
-    work: (this: SchedulerAction<T>, state?: T) => void,
-    delay = 0,
-    state?: T,
-  ): Subscription => {
-    const owner = ownerNow();
-    return owner === undefined || owner.ending === true
-      ? schedule(work, delay, state as T)
-      : new OwnedAction(owner, work).schedule(state, delay);
-  };
-  const stampNow = dateTimestampProvider.now.bind(dateTimestampProvider);
-  dateTimestampProvider.now = () => ownerNow()?.clock.now() ?? stampNow();
-  // RxJS uses this one only to throw, on a later turn of the machine, what a subscriber threw or an unhandled error.
-  const later = timeoutProvider.setTimeout.bind(timeoutProvider);
-  timeoutProvider.setTimeout = (handler, ms, ...args) => {
-    const owner = ownerNow();
-    if (owner === undefined) return later(handler, ms, ...args);
-    guarded(owner, () => handler(), handling.value);
-    return 0 as unknown as ReturnType<typeof later>;
-  };
+  replaceRxjsTime({
+    now: (original) => ownerNow()?.clock.now() ?? original(),
+    schedule:
+      (original) =>
+      <T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription => {
+        const owner = ownerNow();
+        return owner === undefined || owner.ending === true
+          ? original(work, delay, state as T)
+          : new OwnedAction(owner, work).schedule(state, delay);
+      },
+    uncaught: (handler) => {
+      const owner = ownerNow();
+      if (owner !== undefined) guarded(owner, handler, handling.value);
+      return owner !== undefined;
+    },
+  });
 };
 
 let watched = false;

@@ -13,15 +13,7 @@ import type { Orders } from "../orders/manual-orders.ts";
 import type { StreamsOfState } from "./context.ts";
 import { enter, guarded, leave, type Owner, outside } from "./execution-context.ts";
 import { handling } from "./failure.ts";
-
-/**
- * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it
- * looks up the receiver's `_next` with each value; from here there are few kinds of receivers.
- */
-interface Receiver<T> {
-  readonly isStopped: boolean;
-  _next(value: T): void;
-}
+import { handOver } from "./rxjs-version.ts";
 
 /** Subscriptions and timers of an owner. */
 export class OwnerLife extends Subscription {
@@ -62,8 +54,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     const given = handling.value;
     handling.value = value;
     try {
-      const target = this.#target as unknown as Receiver<T>;
-      if (!target.isStopped) target._next(value);
+      handOver(this.#target, value);
     } catch (error) {
       owner.fail(error);
     } finally {

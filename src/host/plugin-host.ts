@@ -112,9 +112,10 @@ export class PluginHost {
   }
 
   #addUndo({ name, scope, ending }: Running, added: unknown): void {
-    if (typeof added !== "function") return;
+    const undo = undoOf(added);
+    if (undo === undefined) return;
     scope.add(() => {
-      const going: unknown = (added as () => unknown)();
+      const going = undo();
       if (!isThenable(going)) return;
       const settled = Promise.resolve(going).then(
         () => undefined,
@@ -183,6 +184,12 @@ export class PluginHost {
     });
   }
 }
+
+const undoOf = (added: unknown): (() => unknown) | undefined => {
+  if (typeof added === "function") return added as () => unknown;
+  const { unsubscribe } = (added ?? {}) as { readonly unsubscribe?: unknown };
+  return typeof unsubscribe === "function" ? () => unsubscribe.call(added) as unknown : undefined;
+};
 
 /** What ending its subscriptions threw. */
 const closed = (life: Subscription): readonly unknown[] => {

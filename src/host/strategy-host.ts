@@ -8,7 +8,6 @@
  * Not here: the clock its code runs on (execution-context.ts), its streams (owned-streams.ts), how often it may fail
  * (restart-policy.ts).
  */
-import { isObservable, type Observable } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -20,6 +19,7 @@ import { FailureLog, handling, itsStart } from "./failure.ts";
 import { withoutSecrets } from "./hidden-values.ts";
 import { OwnerLife, owned, ownedMarket, ownedOrders, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
+import { observableOf } from "./rxjs-version.ts";
 import type { Strategy } from "./strategy.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
 
@@ -191,9 +191,10 @@ class SupervisedStrategies implements StrategyHost {
 
   #watch(charge: Charge, run: Run, what: "desired" | "run", source: unknown): void {
     const { name, owner, orderManager } = run;
-    if (!isObservable(source)) throw notAStream(name, what, source);
+    const stream$ = observableOf<unknown>(source);
+    if (stream$ === undefined) throw notAStream(name, what, source);
     run.open++;
-    const subscription = (source as Observable<unknown>).subscribe({
+    const subscription = stream$.subscribe({
       next: (value) => {
         // Its options may be changed while it emits wanted orders.
         if (what === "run" || charge.run !== run) return;
@@ -277,13 +278,8 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
   position$: owned(owner, parts.position$),
 });
 
-const notAStream = (name: string, what: string, found: unknown): SluiceError => {
-  const remedy =
-    typeof (found as { then?: unknown } | undefined)?.then === "function"
-      ? " Wrap a promise in `from(…)` or `defer(…)`."
-      : "";
-  return new SluiceError(
+const notAStream = (name: string, what: string, found: unknown): SluiceError =>
+  new SluiceError(
     "STRATEGY_FAILED",
-    `${name}: \`${what}\` returned ${typeof found}, not an Observable.${remedy}`,
+    `${name}: \`${what}\` returned ${found === null ? "null" : typeof found}, not a stream. Return an Observable, a promise or an iterable.`,
   );
-};

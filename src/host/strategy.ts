@@ -3,7 +3,7 @@
  *
  * Not here: making them from a definition (define.ts).
  */
-import type { Observable } from "rxjs";
+import type { Observable, Unsubscribable } from "rxjs";
 import type { EventTexts } from "../journal/events.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { PluginContext, StrategyContext } from "./context.ts";
@@ -37,6 +37,10 @@ export interface Strategy {
   };
 }
 
+/** What ends a plugin: a function, whose promise is awaited for two seconds, or a subscription. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a set-up that returns nothing has this type
+export type PluginUndo = void | undefined | (() => unknown) | Unsubscribable;
+
 /** A plugin with its options, ready for a config's `plugins`: what calling a definition returns. */
 export interface Plugin {
   readonly kind: "plugin";
@@ -55,5 +59,5 @@ export interface Plugin {
   readonly events?: EventTexts;
   /** Throws CONFIG_INVALID where its options do not fit the config. */
   readonly check?: (config: EngineFacts) => void;
-  start(context: PluginContext<never>): unknown;
+  start(context: PluginContext<never>): PluginUndo | Promise<PluginUndo>;
 }

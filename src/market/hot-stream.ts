@@ -123,6 +123,7 @@ export class HotStream<T> extends Observable<T> {
 class GuardedSubscriber<T> extends Subscriber<T> {
   readonly #observer: Partial<Observer<T>>;
   readonly #onError: (error: unknown) => void;
+  #isDone = false;
 
   constructor(observer: Partial<Observer<T>>, onError: (error: unknown) => void) {
     super();
@@ -131,7 +132,7 @@ class GuardedSubscriber<T> extends Subscriber<T> {
   }
 
   override next(value: T): void {
-    if (this.isStopped) return;
+    if (this.#isDone || this.closed) return;
     try {
       this.#observer.next?.(value);
     } catch (error) {
@@ -140,8 +141,8 @@ class GuardedSubscriber<T> extends Subscriber<T> {
   }
 
   override complete(): void {
-    if (this.isStopped) return;
-    this.isStopped = true;
+    if (this.#isDone || this.closed) return;
+    this.#isDone = true;
     try {
       this.#observer.complete?.();
     } catch (error) {

@@ -6,7 +6,7 @@
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../../clock/clock.ts";
 import type { PluginContext } from "../../host/context.ts";
-import type { Plugin } from "../../host/strategy.ts";
+import type { Plugin, PluginUndo } from "../../host/strategy.ts";
 
 /** Time for what was closed to be gone from the process. */
 const settleMs = 1_000;
@@ -73,7 +73,7 @@ export class PluginProbe {
     return more.length === 0 ? undefined : `it holds ${more.join(", ")} after the stop`;
   }
 
-  #start(plugin: Plugin, context: PluginContext<never>): unknown {
+  #start(plugin: Plugin, context: PluginContext<never>): PluginUndo | Promise<PluginUndo> {
     let isToFail = false;
     this.#fail = () => {
       isToFail = true;
@@ -84,21 +84,25 @@ export class PluginProbe {
       throw new Error("by the check");
     });
     const made = this.#held?.then(() => plugin.start(context)) ?? plugin.start(context);
-    if (typeof (made as PromiseLike<unknown> | undefined)?.then !== "function") return this.#counted(made);
+    if (!isPromise(made)) return this.#counted(made);
     this.isAsynchronous = true;
-    this.#settingUp = Promise.resolve(made).then((undo) => this.#counted(undo));
-    return this.#settingUp;
+    const settingUp = Promise.resolve(made).then((undo) => this.#counted(undo));
+    this.#settingUp = settingUp;
+    return settingUp;
   }
 
-  #counted(undo: unknown): unknown {
+  #counted(undo: PluginUndo): PluginUndo {
     if (typeof undo !== "function") return undo;
     this.hasUndo = true;
-    return (): unknown => {
+    return () => {
       this.undone++;
-      return (undo as () => unknown)();
+      return undo();
     };
   }
 }
+
+const isPromise = (made: PluginUndo | Promise<PluginUndo>): made is Promise<PluginUndo> =>
+  typeof made === "object" && "then" in made;
 
 /** Kinds that come and go with the work of others: single reads, writes and look-ups. */
 const passing = /^(Immediate|.*Req(Wrap|Callback)?|FSReqPromise|GETADDRINFO.*|.*CONNECTWRAP)$/i;

@@ -1,6 +1,6 @@
 /** What an author's editor knows: options come from the schema, in the definition and in the config. */
-import { NEVER, of } from "rxjs";
-import { defineConfig, definePlugin, defineStrategy } from "sluice";
+import { map, NEVER, of, timer } from "rxjs";
+import { buy, defineConfig, definePlugin, defineStrategy, sell, type WantedOrder } from "sluice";
 import { backtest } from "sluice/backtest";
 import { describe, expectTypeOf, it } from "vitest";
 
@@ -83,5 +83,59 @@ describe("a config", () => {
     void (() => defineConfig(({ command }) => ({ service, strategies, instance: command })));
     // @ts-expect-error: it is `plugins`
     void (() => defineConfig({ service, strategies, plugin: [] }));
+  });
+});
+
+describe("wanted orders", () => {
+  it("are made without `as const`", () => {
+    const bid = { instId: "BTC-USDT", px: "1", qty: "1" };
+    const options = { type: "object", additionalProperties: false, properties: {} } as const;
+    defineStrategy({
+      name: "both",
+      options,
+      desired: () =>
+        timer(1).pipe(
+          map((round) => {
+            const turn = round > 0 ? sell : buy;
+            return [
+              buy({ slot: "bid", ...bid }),
+              turn({ slot: "turn", instId: "BTC-USDT", ordType: "market", qty: "1" }),
+            ];
+          }),
+        ),
+      run: ({ orders }) => orders.place(buy(bid)),
+    });
+    expectTypeOf(buy({ slot: "bid", ...bid })).toEqualTypeOf<WantedOrder>();
+    // @ts-expect-error: a wanted order has no such field
+    void (() => buy({ slot: "bid", ...bid, keepWthin: "1" }));
+    // @ts-expect-error: the side is in the name
+    void (() => sell({ slot: "bid", ...bid, side: "buy" }));
+    // @ts-expect-error: no type of order
+    void (() => sell({ slot: "bid", ...bid, ordType: "stop" }));
+  });
+
+  it("come as a stream of any kind", () => {
+    const options = { type: "object", additionalProperties: false, properties: {} } as const;
+    const order = buy({ slot: "bid", instId: "BTC-USDT", px: "1", qty: "1" });
+    async function* sets() {
+      yield [order];
+    }
+    const bare = {
+      subscribe: (observer: { next?: (value: readonly WantedOrder[]) => void }) => observer.next?.([order]),
+    };
+    defineStrategy({ name: "generator", options, desired: () => sets() });
+    defineStrategy({ name: "promise", options, desired: async () => [order], run: async () => undefined });
+    defineStrategy({ name: "bare", options, desired: () => bare });
+    // @ts-expect-error: a set is no stream of sets
+    defineStrategy({ name: "set", options, desired: () => [order] });
+  });
+
+  it("a set-up returns what ends it, or nothing", () => {
+    const options = { type: "object", additionalProperties: false, properties: {} } as const;
+    definePlugin({ name: "a", options, setup: ({ print }) => print("x") });
+    definePlugin({ name: "b", options, setup: ({ events$ }) => events$.subscribe() });
+    definePlugin({ name: "c", options, setup: async () => () => undefined });
+    // @ts-expect-error: text ends nothing
+    definePlugin({ name: "d", options, setup: () => "x" });
   });
 });

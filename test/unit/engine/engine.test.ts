@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock, type VirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { PluginUndo } from "../../../src/host/strategy.ts";
 import { createEngine, definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { closed, far, strategy, swap } from "../../support/harness/backtest.ts";
 
@@ -21,7 +22,7 @@ const resting = (name = "resting", px = "30000") =>
 const setup = (
   startsAt = 1_700_000_000_000,
   strategies = [resting()],
-  begin?: (context: PluginContext<object>) => unknown,
+  begin?: (context: PluginContext<object>) => PluginUndo | Promise<PluginUndo>,
 ) => {
   const clock = createVirtualClock(startsAt);
   const plugin = definePlugin({ name: "guest", options: closed, setup: (context) => begin?.(context) })({});

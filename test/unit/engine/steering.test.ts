@@ -1,9 +1,11 @@
 /** Watching and steering a running engine: strategies as they stand, open orders, cancels, changed options, health. */
+
 import { concat, EMPTY, NEVER, of, throwError } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { constant, paper } from "../../../src/backtest.ts";
 import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
+import type { PluginUndo } from "../../../src/host/strategy.ts";
 import {
   createEngine,
   definePlugin,
@@ -39,7 +41,7 @@ const priced = defineStrategy({
 
 const running = async (
   strategies: readonly Strategy[],
-  setup: (context: PluginContext<object>) => unknown = () => undefined,
+  setup: (context: PluginContext<object>) => PluginUndo | Promise<PluginUndo> = () => undefined,
 ) => {
   starts.length = 0;
   const clock = createVirtualClock(1_700_000_000_000);

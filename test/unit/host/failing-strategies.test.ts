@@ -1,6 +1,7 @@
 /**
  * Strategies and plugins that misbehave in every way we could think of, each beside a calm one that must not notice.
  */
+
 import {
   concat,
   EMPTY,
@@ -19,6 +20,7 @@ import {
   timer,
 } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PluginUndo } from "../../../src/host/strategy.ts";
 import { definePlugin, type Event, type Plugin, type PluginContext, type Strategy } from "../../../src/index.ts";
 import { type Context, calm, closed, far, run, stored, strategy, swap } from "../../support/harness/backtest.ts";
 
@@ -128,8 +130,10 @@ const failing: readonly (readonly [string, Strategy, string])[] = [
     bad(() => throwError(() => Object.defineProperty(new Error("x"), "message", { get: noLuck }))),
     "cannot be shown",
   ],
-  ["returns null", bad(() => null as never), "returned object, not an Observable"],
-  ["returns a promise", bad((async () => []) as never), "Wrap a promise"],
+  ["returns null", bad(() => null as never), "returned null, not a stream"],
+  ["returns text", bad(() => "buy" as never), "returned string, not a stream"],
+  ["returns a promise that fails", bad((async () => noLuck()) as never), "no luck"],
+  ["returns a promise of no orders", bad((async () => "buy") as never), "emitted"],
   ["emits undefined", bad(() => odd(undefined)), "emitted undefined"],
   ["emits a hole", bad(() => odd(new Array(3))), "emitted undefined as order 0"],
   ["emits an array without end", bad(() => odd(new Array(4e9))), "emitted 4000000000 orders"],
@@ -320,7 +324,7 @@ describe("A strategy that misbehaves without failing harms only itself", () => {
   });
 });
 
-const plugin = (setup: (context: PluginContext<object>) => unknown): Plugin =>
+const plugin = (setup: (context: PluginContext<object>) => PluginUndo | Promise<PluginUndo>): Plugin =>
   definePlugin({ name: "bad", options: closed, setup })({});
 
 describe("A plugin that misbehaves is named and undone, and the calm strategy does not notice", () => {
@@ -330,7 +334,7 @@ describe("A plugin that misbehaves is named and undone, and the calm strategy do
     ["throws in a tick", plugin(({ every }) => every(10, noLuck))],
     ["throws in a subscriber", plugin(({ events$ }) => events$.subscribe(noLuck))],
     ["throws at an order", plugin(({ updates$ }) => updates$.subscribe(noLuck))],
-    ["throws in a timer", plugin(() => setTimeout(noLuck, atOnce))],
+    ["throws in a timer", plugin(() => void setTimeout(noLuck, atOnce))],
     ["is set up by a promise that fails", plugin(async () => noLuck())],
     ["throws while it is undone", plugin(() => noLuck)],
     ["rejects while it is undone", plugin(() => async () => noLuck())],

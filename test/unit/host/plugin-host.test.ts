@@ -4,6 +4,7 @@ import { letPromisesSettle } from "../../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createDisposables } from "../../../src/host/disposables.ts";
 import { PluginHost } from "../../../src/host/plugin-host.ts";
+import type { PluginUndo } from "../../../src/host/strategy.ts";
 import { definePlugin, type Event, type PluginContext } from "../../../src/index.ts";
 import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
@@ -27,7 +28,7 @@ const setup = () => {
     resume: () => undefined,
     now: () => clock.now(),
   } as unknown as PluginParts;
-  const start = (name: string, begin: (context: PluginContext<object>) => unknown): void => {
+  const start = (name: string, begin: (context: PluginContext<object>) => PluginUndo | Promise<PluginUndo>): void => {
     void host.start(definePlugin({ name, options: closed, setup: begin })({}), parts);
   };
   const failures = (): unknown[] =>
@@ -106,7 +107,7 @@ describe("Plugins", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it.each<[string, (context: PluginContext<object>) => unknown]>([
+  it.each<[string, (context: PluginContext<object>) => PluginUndo | Promise<PluginUndo>]>([
     ["in setup", throwing("no luck")],
     ["in a listener", ({ on }) => on("quota.otherClients", throwing("no luck"))],
     ["in a listener to everything, its own failure included", ({ on }) => on("event", throwing("no luck"))],
@@ -127,7 +128,7 @@ describe("Plugins", () => {
     start("before", ({ on }) => on("quota.otherClients", () => heard.push("before")));
     start("bad", (context) => {
       context.on("journal.failed", () => undefined);
-      bad(context);
+      void bad(context);
       return () => undone++;
     });
     start("after", ({ on }) => on("quota.otherClients", () => heard.push("after")));

@@ -89,12 +89,8 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
       }),
       "no luck",
     ],
-    ["returns a promise", strategy("bad", { desired: (async () => []) as never }), "from(…)"],
-    [
-      "returns nothing",
-      strategy("bad", { run: (() => undefined) as never }),
-      "`run` returned undefined, not an Observable",
-    ],
+    ["returns text", strategy("bad", { desired: (() => "buy") as never }), "`desired` returned string, not a stream"],
+    ["returns nothing", strategy("bad", { run: (() => undefined) as never }), "`run` returned undefined, not a stream"],
     [
       "names an instrument nobody lists",
       strategy("bad", { desired: ({ market }) => market.quotes("BTC-USDT-SWPA").pipe(map(() => [])) }),
