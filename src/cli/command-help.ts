@@ -20,6 +20,12 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
       "backtest config/backtest.ts --fixture out/market --html out/report.html",
     ],
   },
+  options: {
+    group: research,
+    usage: "[options] [names...]",
+    summary: "list the options of strategies and plugins",
+    examples: ["options", "options ladder kill-switch", "options strategies/my-strategy.ts"],
+  },
   run: {
     group: trading,
     usage: "[options] <config>",

@@ -71,6 +71,7 @@ const commands: ReadonlyMap<string, () => Promise<AddCommand>> = new Map<string,
   ["run", async () => (await import("./run.ts")).addRunCommand],
   ["health", async () => (await import("./health.ts")).addHealthCommand],
   ["close", async () => (await import("./close.ts")).addCloseCommand],
+  ["options", async () => (await import("./describe-options.ts")).addOptionsCommand],
   ["generate", async () => (await import("./generate.ts")).addGenerateCommand],
 ]);
 
