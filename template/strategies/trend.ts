@@ -18,11 +18,11 @@ export default defineStrategy({
     required: ["instId", "qty"],
     additionalProperties: false,
     properties: {
-      instId: { type: "string", format: "inst-id" },
+      instId: { description: "Instrument to trade.", type: "string", format: "inst-id" },
       qty: { description: "In base currency.", type: "string", format: "decimal" },
-      barMs: { type: "integer", minimum: 1000, default: 60000 },
-      fast: { type: "integer", minimum: 1, default: 3 },
-      slow: { type: "integer", minimum: 2, default: 8 },
+      barMs: { description: "Length of a bar in milliseconds.", type: "integer", minimum: 1000, default: 60000 },
+      fast: { description: "Bars of the fast average.", type: "integer", minimum: 1, default: 3 },
+      slow: { description: "Bars of the slow average.", type: "integer", minimum: 2, default: 8 },
       stopPct: {
         description: "Distance of the stop below the average price of the entry, in percent.",
         type: "string",
