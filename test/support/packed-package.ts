@@ -87,7 +87,7 @@ export const packInto = async (folder: string, { tarball, project, installed }: 
   const ended = await npm(["pack", "--pack-destination", folder], clone);
   mkdirSync(installed, { recursive: true });
   await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"], folder);
-  for (const name of [...Object.keys(manifest.dependencies), "rxjs", "@types"])
+  for (const name of [...Object.keys(manifest.dependencies), "rxjs", "@types/node"])
     link(join(root, "node_modules", name), join(project, "node_modules", name));
   writeFileSync(join(project, "package.json"), '{"name":"somebody","private":true,"type":"module"}');
   return ended;

@@ -7,7 +7,6 @@
  */
 
 import { wire } from "sluice/dialect";
-import type { RawData } from "ws";
 
 export type ReadRequest =
   | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly unknown[] }
@@ -60,8 +59,8 @@ const parse = (text: string): object | undefined => {
 
 const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
-/** What a frame of text holds. */
-export const textOf = (data: RawData): string => {
-  if (Array.isArray(data)) return Buffer.concat(data).toString();
-  return data instanceof ArrayBuffer ? Buffer.from(data).toString() : data.toString();
+/** What a frame of text holds, as `ws` hands it over. Spelled out, because a project need not have the types of `ws`. */
+export const textOf = (data: Buffer | ArrayBuffer | readonly Buffer[]): string => {
+  if (data instanceof ArrayBuffer) return Buffer.from(data).toString();
+  return Buffer.isBuffer(data) ? data.toString() : Buffer.concat(data).toString();
 };

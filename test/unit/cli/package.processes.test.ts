@@ -3,7 +3,7 @@
  *
  * Without a network: what it depends on is linked from this folder's `node_modules`.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Ended, link, manifest, npm, packedProjectIn, packInto, root, run } from "../../support/packed-package.ts";
@@ -61,6 +61,19 @@ export const tested: Promise<StrategyTest> = testStrategy(once({}));
 export const guarded: Promise<LookAheadReport> = guard("config.ts", { cuts: 2 });
 export { recordEngine, simulate, startVenueServer };
 `;
+
+/** Imports of all plugins and strategies that the package has. */
+const entryImports = (): string => {
+  const dist = join(installed, "dist");
+  const plugins = readdirSync(join(dist, "plugins")).filter((name) =>
+    existsSync(join(dist, "plugins", name, "index.d.ts")),
+  );
+  const strategies = readdirSync(join(dist, "strategies")).filter((name) => name.endsWith(".d.ts"));
+  return [
+    ...plugins.map((name) => `import "sluice/plugins/${name}";`),
+    ...strategies.map((name) => `import "sluice/strategies/${name.slice(0, -".d.ts".length)}";`),
+  ].join("\n");
+};
 
 beforeAll(async () => {
   const { code, err } = await packInto(folder, made);
@@ -198,10 +211,13 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
   it("runs from CommonJS", async () => {
     writeFileSync(
       join(project, "program.cjs"),
-      'const { createEngine } = require("sluice"); console.log(typeof createEngine, typeof require("sluice/backtest").runBacktest);',
+      `const { createEngine } = require("sluice");
+const { default: ladder } = require("sluice/strategies/ladder");
+const { default: killSwitch } = require("sluice/plugins/kill-switch");
+console.log(typeof createEngine, typeof require("sluice/backtest").runBacktest, ladder({}).name, killSwitch({}).name);`,
     );
     const { code, out } = await run(process.execPath, ["program.cjs"], project);
-    expect([code, out]).toEqual([0, "function function\n"]);
+    expect([code, out]).toEqual([0, "function function ladder kill-switch\n"]);
   });
 
   it.skipIf(isOnlyAnotherPlatform)(
@@ -250,6 +266,7 @@ export default defineConfig({ service: backtest({ fixture: "made", latency: cons
     writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
     writeFileSync(join(place, "package.json"), '{"name":"consumer","private":true,"type":"module"}');
     writeFileSync(join(place, "strategy.ts"), consumer);
+    writeFileSync(join(place, "entries.ts"), entryImports());
     const { code, out } = await run(
       process.execPath,
       [join(root, "node_modules/typescript/bin/tsc"), "-p", "."],
