@@ -4,7 +4,9 @@
  * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is
  * the machine's; options are checked like any other config.
  */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { OpenService, ServiceEnv, ServiceSpec } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -33,7 +35,10 @@ import {
 
 /** Options of the embedded service. Money is decimal text; latencies and times are milliseconds. */
 export interface EmbeddedOptions {
-  /** Folder of a recorded market, relative to the working folder; a generated market when left out. */
+  /**
+   * Folder of a recorded market, relative to the working folder; a generated market when left out. Where the working
+   * folder has no `test/fixtures/demo`, this is the market that comes with the package.
+   */
   readonly fixture?: string;
   /**
    * Order entry, response and feed: `constant`, `lognormal`, `fromSession`, `fromFixture`, or `ways` of each. Default
@@ -222,6 +227,15 @@ export const embeddedService = (options: EmbeddedOptions, place: string): Simula
 const usersOf = ({ users = { paper: {} }, balances = { USDT: "10000" } }: EmbeddedOptions): readonly SimulatedUser[] =>
   Object.entries(users).map(([uid, own]) => userOf(uid, own.balances ?? balances, own.keys));
 
+/** As the documentation names the market that comes with the package. */
+const demo = "test/fixtures/demo";
+
+/** In a project of its own the documentation's configs find the market of the package. */
+const placed = <T extends { readonly fixture?: string }>(options: T): T =>
+  options.fixture === demo && !existsSync(demo)
+    ? { ...options, fixture: fileURLToPath(new URL(`../../${demo}`, import.meta.url)) }
+    : options;
+
 const market = (fixture: string | undefined): ReadMarket => {
   if (fixture === undefined) {
     throw new SluiceError(
@@ -235,7 +249,7 @@ const market = (fixture: string | undefined): ReadMarket => {
 
 /** The embedded service on recorded time: the same engine as live, in virtual time. */
 export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
-  const checked = check(backtestSchema, options, "backtest options");
+  const checked = placed(check(backtestSchema, options, "backtest options"));
   const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
     const merged = { ...checked, ...overrides };
     const { tape, facts, before } = given ?? market(merged.fixture);
@@ -320,7 +334,7 @@ export interface PaperOptions extends EmbeddedOptions {
 
 /** The embedded service on the machine's clock: a recorded, generated or live market plays from now on. No account. */
 export const paper = ({ clock: given, market: live, ...options }: PaperOptions = {}): ServiceSpec => {
-  const checked = check(paperSchema, options as Omit<PaperOptions, "clock" | "market">, "paper options");
+  const checked = placed(check(paperSchema, options as Omit<PaperOptions, "clock" | "market">, "paper options"));
   const { instruments = defaultInstruments, ...rest } = checked;
   const withFees = (fees: OpenPrices["fees"]) =>
     settle({ fees: { SPOT: defaultFees, SWAP: defaultFees, ...fees }, ...checked });

@@ -118,6 +118,12 @@ const inFile = async <T>(file: string, name: string, verb: string, run: () => T 
 const headOf = (error: SluiceError): string =>
   error.issues.length === 0 ? error.message : (error.message.split("\n  - ")[0] ?? "");
 
+/** The compiler names its output format, and not what chose it. */
+const adviceOn = (text: string): string =>
+  text.includes('"cjs" output format')
+    ? '. The package.json beside it has no "type": "module": add it, or rename the file to .mts or .mjs'
+    : "";
+
 const reasonOf = (error: unknown, file: string): string => {
   if (!(error instanceof Error)) return `${spelled(error)} was thrown. Throw an Error, so that it can say more.`;
   const text = essence(error.message);
@@ -125,7 +131,7 @@ const reasonOf = (error: unknown, file: string): string => {
   const line = lineOf(error, file);
   // A message of the compiler names file and line itself.
   const place = line === undefined || text.includes(`${basename(file)}:${line}`) ? "" : ` (line ${line})`;
-  return `${kind}${text === "" ? "an error without a message" : text}${place}`;
+  return `${kind}${text === "" ? "an error without a message" : text}${place}${adviceOn(text)}`;
 };
 
 const silentKinds = ["Error", "TransformError"];
