@@ -76,6 +76,7 @@ export const defaultProfile = {
     badRequestCode: row("50002", "G16", "Parameter errors."),
     permissionStatus: row(403, "G16", "The key is known but may not do this."),
     permissionCode: row("50001", "G16", "Permission denied."),
+    unknownParameter: row<"refused" | "ignored">("refused", "H2", "A parameter that the endpoint does not list: a parameter error, or as if it were not there. Our client sends none."),
     authStatus: row(401, "G12", "Unknown key, wrong signature or stale timestamp."),
     authCode: row("50004", "G12", "Any non-zero code; clients decide on the status."),
     unavailableCode: row("50003", "G16", "The service cannot answer now; safe calls may be repeated."),
@@ -104,6 +105,7 @@ export const defaultProfile = {
     newestFirst: row(true, "G6", "Listings start at the newest order."),
     cursorIncluded: row(false, "H6", "Older than and newer than exclude the order named."),
     afterAndBefore: row<"both" | "after_wins" | "refused">("both", "H6", "Both bounds hold when both are sent; our client never sends both."),
+    beforePage: row<"newest" | "nearest">("newest", "H6", "Which page of more than limit orders newer than before: the newest, as of every listing, or the one next to the cursor. Our client never sends before."),
     limitAboveMax: row<"refused" | "clamped">("refused", "H6", "A number over the stated maximum is a parameter error."),
   },
   history: {
@@ -140,8 +142,10 @@ export const defaultProfile = {
     anchor: row<Anchor>("wall_clock", "H5", "The next minute begins by the service's clock."),
     extraLayers: row<readonly ExtraLayer[]>([], "H12", "Neighbours count the elements of a batch, or an endpoint by itself; the description names three layers."),
     refusedCounts: row<"ip" | "all" | "none">("ip", "H5", "A refused request reached the address; it is not charged to key or user."),
+    crossingCall: row<"refused" | "served">("refused", "H5", "The call that would bring the user's weight above the limit: refused and not charged, or served. The user is shut until the next minute either way."),
     failedCounts: row(true, "H5", "A request that fails for another reason has passed the layers."),
     headersOnError: row(true, "H5", "Only successes are promised to carry them; readers need none."),
+    headersWithoutKey: row<"ip" | "all">("ip", "H5", "A call that is not signed has no key and no user whose use a header could name."),
     dateHeader: row(true, "H5", "HTTP origin servers stamp Date, in whole seconds."),
   },
   auth: {

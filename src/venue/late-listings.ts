@@ -97,16 +97,17 @@ const pageOf = (
   records: readonly OrderRecord[],
   { after, before, limit }: Query,
 ): readonly OrderRecord[] => {
-  const { cursorIncluded, afterAndBefore, newestFirst } = profile.paging;
+  const { cursorIncluded, afterAndBefore, beforePage, newestFirst } = profile.paging;
   const widen = cursorIncluded ? 1n : 0n;
   const below = after === undefined ? undefined : BigInt(after) + widen;
   const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
   const above = ignored ? undefined : BigInt(before) - widen;
-  const page = records
+  const fitting = records
     .map((record) => ({ record, id: BigInt(record.ordId) }))
     .filter(({ id }) => (below === undefined || id < below) && (above === undefined || id > above))
-    .sort((x, y) => (x.id < y.id ? 1 : -1))
-    .slice(0, Math.min(Number(limit ?? paging.limitDefault), paging.limitMax))
-    .map(({ record }) => ({ ...record }));
+    .sort((x, y) => (x.id < y.id ? 1 : -1));
+  const most = Math.min(Number(limit ?? paging.limitDefault), paging.limitMax);
+  const isNearest = before !== undefined && after === undefined && beforePage === "nearest";
+  const page = (isNearest ? fitting.slice(-most) : fitting.slice(0, most)).map(({ record }) => ({ ...record }));
   return newestFirst ? page : page.reverse();
 };

@@ -39,8 +39,9 @@ export const getOrder = (
   return refused(profile, { code: profile.answers.notFoundCode, msg: "The order does not exist." });
 };
 
-/** Sequence numbers a page lies between, both excluded, and how many it holds. */
+/** Sequence numbers a page lies between, both excluded, how many it holds, and from which end. */
 interface Page {
+  readonly from: "newest" | "oldest";
   readonly above: number;
   readonly below: number;
   readonly limit: number;
@@ -80,7 +81,9 @@ const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
   const widen = cursorIncluded ? 1 : 0;
   const below = after === undefined ? Number.POSITIVE_INFINITY : seqOf(after) + widen;
   const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
-  return { above: ignored ? Number.NEGATIVE_INFINITY : seqOf(before) - widen, below, limit };
+  const isNearest = before !== undefined && after === undefined && exchange.profile.paging.beforePage === "nearest";
+  const above = ignored ? Number.NEGATIVE_INFINITY : seqOf(before) - widen;
+  return { from: isNearest ? "oldest" : "newest", above, below, limit };
 };
 
 /** Index of the first order at or above a sequence number. */
@@ -95,7 +98,19 @@ const indexFrom = (orders: readonly Order[], seq: number): number => {
   return low;
 };
 
-const pageOf = (orders: readonly Order[], { above, below, limit }: Page, fits: (order: Order) => boolean): Order[] => {
+/** The oldest orders of a page, the newest of them first. */
+const oldestOf = (orders: readonly Order[], { above, limit }: Page, fits: (order: Order) => boolean): Order[] => {
+  const found: Order[] = [];
+  for (let index = indexFrom(orders, above + 1); index < orders.length && found.length < limit; index++) {
+    const order = orders[index] as Order;
+    if (fits(order)) found.push(order);
+  }
+  return found.reverse();
+};
+
+const pageOf = (orders: readonly Order[], page: Page, fits: (order: Order) => boolean): Order[] => {
+  const { above, below, limit } = page;
+  if (page.from === "oldest") return oldestOf(orders, page, fits);
   const found: Order[] = [];
   for (let index = indexFrom(orders, below) - 1; index >= 0 && found.length < limit; index--) {
     const order = orders[index] as Order;

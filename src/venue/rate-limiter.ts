@@ -70,7 +70,12 @@ export class RateLimiter {
     const latest = this.#latest;
     const ofAddress = latest.ip ?? ip.at(address, now);
     headers[limitHeaders.ipRemaining] = String(Math.max(0, this.#capacities.ip - ofAddress.used));
-    if (caller?.key === undefined) return;
+    if (caller?.key === undefined) {
+      if (this.#contract.profile.limits.headersWithoutKey !== "all") return;
+      headers[limitHeaders.keyRemaining] = String(this.#capacities.key);
+      headers[limitHeaders.uidUsed] = "0";
+      return;
+    }
     const ofKey = latest.key ?? key.at(caller.key, now);
     const ofUser = latest.uid ?? uid.at(caller.uid, now);
     headers[limitHeaders.keyRemaining] = String(Math.max(0, this.#capacities.key - ofKey.used));
@@ -164,14 +169,14 @@ export class RateLimiter {
     };
   }
 
-  /** Says whether the user may spend; blocks the user when not. */
+  /** Says whether the user may spend; a call beyond the limit blocks the user, whether or not it is served. */
   #admit(window: Window, weight: number, now: number): boolean {
     const { windowMs } = this.#contract.layers.uid;
     if (now < window.blockedUntil) return false;
     if (window.used + weight <= this.#capacities.uid) return true;
     window.blockedUntil = window.beganAt + windowMs;
     this.#blockedMinutes++;
-    return false;
+    return this.#contract.profile.limits.crossingCall === "served";
   }
 
   /** The first of the profile's own layers that says no. */

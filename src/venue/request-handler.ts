@@ -15,6 +15,7 @@ import type { Account } from "./account.ts";
 import { DateHeader } from "./date-header.ts";
 import type { Exchange } from "./exchange.ts";
 import { instrumentRecordOf } from "./instrument.ts";
+import { knownFields } from "./known-fields.ts";
 import type { Caller, Content } from "./layer-windows.ts";
 import { balanceRecordsOf } from "./margin.ts";
 import { amend } from "./order-amendment.ts";
@@ -190,7 +191,8 @@ export class RequestHandler {
     if (holder !== undefined && permission !== "none" && !holder.permissions.has(permission))
       return forbidden(profile, permission);
     if (request.beyond?.refusal !== undefined) return refused(profile, request.beyond.refusal);
-    const input = endpoint.method === "GET" ? request.query : request.body;
+    const given = endpoint.method === "GET" ? request.query : request.body;
+    const input = profile.answers.unknownParameter === "ignored" ? knownFields(endpoint.input, given) : given;
     let problems: readonly string[];
     try {
       problems = requestProblems(endpoint.input, input);

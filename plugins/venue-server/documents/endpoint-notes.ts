@@ -21,7 +21,9 @@ const everyCall = [
   "answers.badRequestStatus",
   "answers.badRequestCode",
   "answers.limitedCode",
+  "answers.unknownParameter",
   "limits.headersOnError",
+  "limits.headersWithoutKey",
 ] as const;
 const signedCall = [...everyCall, "answers.authStatus", "answers.permissionStatus"] as const;
 const orderWords = [
@@ -32,7 +34,13 @@ const orderWords = [
   "order.timeUnit",
   "order.feeSign",
 ] as const;
-const pages = ["paging.newestFirst", "paging.cursorIncluded", "paging.afterAndBefore", "paging.limitAboveMax"] as const;
+const pages = [
+  "paging.newestFirst",
+  "paging.cursorIncluded",
+  "paging.afterAndBefore",
+  "paging.beforePage",
+  "paging.limitAboveMax",
+] as const;
 
 export const endpointNotes: Readonly<Record<EndpointName, EndpointNote>> = {
   instruments: {

@@ -54,6 +54,7 @@ const infoOf = (contract: Contract): Json => {
         "answers.unknownPathStatus",
         "limits.anchor",
         "limits.refusedCounts",
+        "limits.crossingCall",
         "limits.failedCounts",
         "limits.dateHeader",
         "limits.extraLayers",

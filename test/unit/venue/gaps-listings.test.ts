@@ -36,6 +36,24 @@ describe("Gap G6, H6: paging", () => {
     expect([reply.status, reply.body.data.length]).toEqual([status, count]);
   });
 
+  it.each([
+    ["newest", [4, 3]],
+    ["nearest", [2, 1]],
+  ] as const)("gives the %s page of more orders than fit above a cursor", (beforePage, expected) => {
+    const { read, ids, orders, placed } = three({ paging: { beforePage } });
+    const all: readonly string[] = [...orders, placed({}), placed({})];
+    expect(ids(read(path, { before: orders[0], limit: "2" }))).toEqual(expected.map((index) => all[index]));
+    expect(ids(read(path, { before: orders[0], after: String(all[4]), limit: "2" }))).toEqual([all[3], all[2]]);
+  });
+
+  it.each([
+    ["refused", 400],
+    ["ignored", 200],
+  ] as const)("a parameter that no list has is %s", (unknownParameter, status) => {
+    const { read } = three({ answers: { unknownParameter } });
+    expect(read(path, { instId: "BTC-USDT-SWAP", colour: "red" }).status).toBe(status);
+  });
+
   it("clamps a limit above the maximum", () => {
     const { read, ids } = three({ paging: { limitAboveMax: "clamped" } });
     expect(ids(read(path, { limit: "500" }))).toHaveLength(3);

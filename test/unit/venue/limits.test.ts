@@ -207,6 +207,31 @@ describe("Gap H5:", () => {
   });
 
   it.each([
+    ["refused", [429, 429], "1195"],
+    ["served", [200, 429], "1205"],
+  ] as const)(
+    "the call that crosses the limit of the user is %s, and shuts the user",
+    (crossingCall, statuses, told) => {
+      const venue = strict({ limits: { crossingCall } });
+      burn(venue, 1_195, start);
+      const crossing = venue.write("trade/order", wirePlace, { at: start + 55_000 });
+      const next = venue.read("asset/spot", {}, { at: start + 56_000 });
+      expect([crossing.status, next.status]).toEqual(statuses);
+      expect(used(next)).toBe(Number(told));
+    },
+  );
+
+  it.each([
+    ["ip", undefined, Number.NaN],
+    ["all", "10", 0],
+  ] as const)("an unsigned success carries the headers of: %s", (headersWithoutKey, ofKey, weight) => {
+    const { read } = strict({ limits: { headersWithoutKey } });
+    const reply = read("common/instruments", {}, { at: start, key: undefined });
+    expect([remaining(reply), reply.headers["x-ratelimit-key-remaining"]]).toEqual(["1199", ofKey]);
+    expect(used(reply)).toEqual(weight);
+  });
+
+  it.each([
     ["ip", 1201],
     ["none", 1200],
     ["all", 1201],
