@@ -136,12 +136,17 @@ const instrument: RecordTable = {
   state: "state",
 };
 
+const orElse = (given: unknown, fallback: string | undefined): unknown =>
+  given === undefined || given === "" ? fallback : given;
+
 /** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
 const instrumentsOf = (item: unknown): readonly unknown[] => {
   if (!isRaw(item)) return [item];
-  const { instType, contractType, settleCurrency } = item;
   const parts = readInstId(instId(item));
+  // Older records have neither of these two.
+  const contractType = orElse(item["contractType"], "linear");
+  const settleCurrency = orElse(item["settleCurrency"], parts?.quote);
   const isTraded =
-    instType === "SWAP" && contractType === "linear" && parts !== undefined && settleCurrency === parts.quote;
-  return isTraded ? [translated(instrument)(item)] : [];
+    item["instType"] === "SWAP" && contractType === "linear" && parts !== undefined && settleCurrency === parts.quote;
+  return isTraded ? [translated(instrument)({ ...item, settleCurrency })] : [];
 };

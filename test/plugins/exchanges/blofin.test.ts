@@ -217,6 +217,8 @@ describe("Records of BloFin", () => {
         listTime: "1638333031000",
       },
     };
+    const { contractType: _kind, settleCurrency: _settled, ...older } = linear;
+    expect(records("instruments", [older])).toEqual(records("instruments", [linear]));
     const inverse = {
       ...linear,
       instId: "BTC-USD",
@@ -330,6 +332,9 @@ describe("Answers of BloFin", () => {
     ["152409", 200, "placeOrder", { kind: "rejected", status: 401 }],
     ["152405", 200, "pendingOrders", { kind: "rejected", status: 401 }],
     ["152499", 200, "placeOrder", { kind: "unknown", unlisted: { status: 401 } }],
+    ["152421", 200, "placeOrder", { kind: "unknown" }],
+    ["152423", 200, "placeOrder", { kind: "rejected", code: "152423" }],
+    ["152429", 200, "placeOrder", { kind: "rejected", code: "152429" }],
     ["152404", 200, "placeOrder", { kind: "rejected", status: 403 }],
     ["500", 200, "placeOrder", { kind: "unknown" }],
     ["103013", 200, "cancelBatch", { kind: "unknown" }],
