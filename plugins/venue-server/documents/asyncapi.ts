@@ -45,7 +45,7 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
   const messages = messagesOf(contract);
   const refs = (names: readonly string[]): readonly Json[] =>
     names.map((name) => ({ $ref: `#/channels/socket/messages/${name}` }));
-  const { publicChannels, privateChannels } = contract.profile.websocket;
+  const { publicChannels, privateChannels, silenceMsMax } = contract.profile.websocket;
   const pushes = (names: readonly string[]): readonly Json[] => refs(names.map(pushName));
   return {
     asyncapi: "3.0.0",
@@ -56,7 +56,11 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
       socket: {
         address: contract.profile.websocket.path,
         title: "The socket",
-        description: "Public and private channels share one connection.",
+        description: [
+          "Public and private channels share one connection.",
+          `Where nothing was heard for ${silenceMsMax} ms, or the client reads too slowly, the service closes with 1008; after a message that is too large with 1009, for a restart with 1012, and at its end with 1001.`,
+          "The text `ping`, which is no JSON, is answered with the text `pong`.",
+        ].join(" "),
         messages: Object.fromEntries(
           Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
         ),
