@@ -9,7 +9,7 @@ import { messageOf } from "sluice/extension";
 import type { ControlUpdate } from "./control-document.ts";
 import type { ControlRows, SectionName } from "./control-rows.ts";
 import type { ControlAction, ControlResult } from "./control-source.ts";
-import { runningPorts } from "./port-file.ts";
+import { portText, runningPorts } from "./port-file.ts";
 
 export interface Whereabouts {
   readonly url?: string;
@@ -52,7 +52,7 @@ const foundPort = ({ engine }: Whereabouts): Port => {
   const meant = engine === undefined ? ports : ports.filter(({ engines }) => engines.includes(engine));
   const [only] = meant;
   if (only !== undefined && meant.length === 1) return { url: only.url, token: only.act ?? only.read };
-  const list = ports.map(({ url, engines }) => `${url} (${engines.join(", ")})`).join(", ");
+  const list = ports.map(portText).join(", ");
   if (ports.length === 0) {
     throw new SluiceError(
       "ENGINE_STATE",

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { SluiceError } from "sluice";
 import { defaultFolder, ownFolder } from "sluice/extension";
 
@@ -23,7 +23,17 @@ interface PortRecord extends PortTokens {
   readonly pid: number;
   /** Engines at the port. */
   readonly engines: readonly string[];
+  /** Config that the process was started with, else its program; absent in files of earlier versions. */
+  readonly startedWith?: string;
 }
+
+/** Absolute path of the config in a command line such as `sluice run config/paper.ts`, else of the program. */
+export const startedWith = ([, program = "", ...words]: readonly string[] = process.argv): string =>
+  resolve(words.find((word) => !word.startsWith("-") && /\.[cm]?[jt]s$/.test(word)) ?? program);
+
+/** A port as it is listed where several are open. */
+export const portText = ({ url, engines, startedWith: file }: PortRecord): string =>
+  `${url} (${engines.join(", ")}${file === undefined ? "" : `, started with ${file}`})`;
 
 const remedy = "Make it your own, or name a folder of your own with TMPDIR.";
 const tokenBytes = 32;

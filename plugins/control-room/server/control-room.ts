@@ -12,7 +12,7 @@ import { messageOf, packageVersion } from "sluice/extension";
 import type { EngineRow } from "../control-rows.ts";
 import type { ControlSource } from "../control-source.ts";
 import { EngineSource } from "../engine-source.ts";
-import { type PortTokens, removePortFile, writePortFile } from "../port-file.ts";
+import { type PortTokens, removePortFile, startedWith, writePortFile } from "../port-file.ts";
 import { type ControlOptions, portOf } from "./control-options.ts";
 import { ControlThread } from "./control-thread.ts";
 
@@ -160,7 +160,13 @@ const place = async (source: ControlSource, key: string, entry: Entry, placing: 
 
 const recordRoom = (room: Room): void => {
   if (room.thread.isOver || room.unlisted) return;
-  room.file = writePortFile({ url: room.local, pid: process.pid, engines: [...room.engines], ...room.tokens });
+  room.file = writePortFile({
+    url: room.local,
+    pid: process.pid,
+    engines: [...room.engines],
+    startedWith: startedWith(),
+    ...room.tokens,
+  });
 };
 
 /**
