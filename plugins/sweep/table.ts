@@ -7,7 +7,7 @@
  * Not here: the figures (sweep-report.ts), the page (html-page.ts).
  */
 
-import { isPositive } from "sluice";
+import { approximate, isPositive } from "sluice";
 import {
   amount,
   counted,
@@ -53,7 +53,9 @@ export const sweepText = (report: SweepReport, { columns = 100, colour = false, 
   const paint = ink(colour);
   const width = Math.max(60, columns) - 2;
   const body =
-    report.folds === undefined ? pointLines(report, top, width, paint) : foldLines(report, report.folds, width, paint);
+    report.folds === undefined
+      ? pointLines(report, top, width, paint)
+      : foldLines(report, report.folds, top, width, paint);
   const lines = [
     ...headline(report, width, paint),
     "",
@@ -167,7 +169,13 @@ const optionColumns = ({ space }: SweepReport, rows: readonly Pick<PointScore, "
 
 const optionMax = 28;
 
-const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: number, paint: Ink): readonly string[] => {
+const foldLines = (
+  report: SweepReport,
+  folds: readonly FoldReport[],
+  top: number,
+  width: number,
+  paint: Ink,
+): readonly string[] => {
   const score = (figures: Figures | undefined, window: TimeWindow): string =>
     figures === undefined ? "-" : scoreText(scoreIn(figures, report.by, window));
   const columns: readonly Column[] = [
@@ -203,6 +211,29 @@ const foldLines = (report: SweepReport, folds: readonly FoldReport[], width: num
       `Out of sample and in sample are pnl an hour. Every part begins cold: what a strategy learns from the past it learns within the part. "By chance" is what the best of so many trainings would show in sample if options did not matter.${report.by === "sharpe" ? " Sharpe ratios are per day, so that parts of different lengths can be compared." : ""}`,
       width,
     ).map(paint.dim),
+    "",
+    ...trainingLines(report, top, width, paint),
+  ];
+};
+
+/** Points by what decides, over all trainings: what every fold chose from. */
+const trainingLines = (report: SweepReport, top: number, width: number, paint: Ink): readonly string[] => {
+  const rows = report.ranking.slice(0, top);
+  if (rows.length === 0) return [paint.dim("No training was finished.")];
+  const more = report.ranking.length - rows.length;
+  return [
+    ...wrapped(`Points by ${report.by} in sample, the median of their trainings:`, width),
+    ...laidOut(
+      [
+        { name: "", cells: rows.map((_, index) => String(index + 1)) },
+        ...optionColumns(report, rows),
+        { name: report.by, cells: rows.map(({ score }) => scoreText(approximate(score))) },
+        { name: "trainings", spare: 1, cells: rows.map(({ runs }) => grouped(runs.length)) },
+      ],
+      width,
+      paint,
+    ),
+    ...(more === 0 ? [] : [paint.dim(`${grouped(more)} more; --top, --csv or --json show them`)]),
   ];
 };
 

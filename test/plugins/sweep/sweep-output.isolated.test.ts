@@ -174,6 +174,18 @@ describe("The page of a walk-forward sweep", () => {
     expect(sweepText(report, { ...look, columns: 200 })).not.toContain("ladder.levels=1 ");
   });
 
+  it("ranks the points by their trainings below the folds, as many as asked for", async () => {
+    const report = await walked(1);
+    const shown = sweepText(report, { ...look, columns: 120, top: 20 }).split("\n");
+    const from = shown.findIndex((line) => line.includes("Points by pnl in sample"));
+    expect(from).toBeGreaterThan(shown.findIndex((line) => line.includes("out of sample")));
+    expect(shown[from + 1]).toMatch(/ladder\.levels +ladder\.notional +pnl +trainings/);
+    expect(shown.slice(from + 2, from + 2 + report.ranking.length).map((line) => line.trim().split(/ +/)[0])).toEqual(
+      report.ranking.map((_, index) => String(index + 1)),
+    );
+    expect(sweepText(report, { ...look, columns: 120, top: 1 })).toContain(`${report.ranking.length - 1} more; --top`);
+  });
+
   it("brings Sharpe ratios of parts to a day", async () => {
     const text = sweepText(await walked(1, "sharpe"), { ...look, columns: 200 });
     // A training of 40 s has 0.5 × √(86,400 / 40), its test of 40 s as much.
