@@ -94,7 +94,7 @@ const strategyColumns: readonly StrategyColumn[] = [
   { name: "fees", rank: 5, cell: ({ fees }, places) => amount(fees, places) },
   { name: "funding", rank: 5.5, cell: ({ funding = "0" }, places) => amount(funding, places) },
   { name: "weight", rank: 3, cell: ({ weight }) => grouped(weight) },
-  { name: "held", rank: 4, cell: ({ heldMs }) => duration(heldMs) },
+  { name: "delay", rank: 4, cell: ({ heldMs }) => duration(heldMs) },
 ];
 
 /** Those that say something of a run. */

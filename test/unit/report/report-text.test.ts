@@ -97,7 +97,7 @@ describe("The report as a page", () => {
       "result",
       "fees",
       "weight",
-      "held",
+      "delay",
     ]);
     expect(broad).toEqual(expect.arrayContaining(narrow));
     expect(narrow).toContain("result");
@@ -399,7 +399,7 @@ describe("The report as a page", () => {
        delayed in all      1 h 5 min: 1 h 5 min for weight, 20 s for the key's second
 
        Strategies ───────────────────────────────────────────────────────────────────
-                     placed  filled  canceled   result   fees  weight       held
+                     placed  filled  canceled   result   fees  weight      delay
        ladder         1,402     401     1,001  +150.20  30.11  38,000       0 ms
        market-maker     800     210       587   -21.80  12.10       0  1 h 5 min
        Batch cancels and the engine's own reads weighed 20,220: no strategy's.
