@@ -10,7 +10,13 @@ describe("A control port is listed", () => {
     ["a program of one's own", ["node", "bot.mjs", "--fast"], "bot.mjs"],
   ])("with what its process was started with: %s", (_, argv, file) => {
     expect(startedWith(argv)).toBe(resolve(file));
-    const record = { url: "http://127.0.0.1:1", pid: 1, engines: ["a", "b"], read: "r", startedWith: startedWith(argv) };
+    const record = {
+      url: "http://127.0.0.1:1",
+      pid: 1,
+      engines: ["a", "b"],
+      read: "r",
+      startedWith: startedWith(argv),
+    };
     expect(portText(record)).toBe(`http://127.0.0.1:1 (a, b, started with ${resolve(file)})`);
   });
 
