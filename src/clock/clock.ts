@@ -20,7 +20,7 @@ export interface Clock {
    * anything.
    */
   readonly now: () => number;
-  /** Milliseconds since the Unix epoch as the calendar says. May step; for display and signing only. */
+  /** Milliseconds since the Unix epoch by the calendar. May step; for display and signing only. */
   readonly wallNow: () => number;
   /** Calls `run` once when `now()` has reached `at`. */
   setTimer(at: number, run: () => void): Timer;
@@ -63,7 +63,7 @@ export const every = (clock: Clock, ms: number): Observable<number> =>
 
 interface DelayQueueOptions<T> {
   readonly delayMs: number;
-  /** What has been settled meanwhile is dropped without a call. */
+  /** Entries that were settled in the meantime are dropped without a call. */
   readonly isSettled: (item: T) => boolean;
   readonly due: (item: T) => void;
 }

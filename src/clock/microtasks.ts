@@ -1,5 +1,5 @@
 /**
- * What a backtest needs of the real machine: to let promises settle, to know that there are some, and to say how long
+ * Access of a backtest to the real machine: lets promises settle, knows whether there are some, and measures how long
  * it took.
  *
  * Invariants: none of them reaches a decision or the result's hash: settling when nothing waits changes nothing.
@@ -16,7 +16,7 @@ export const letPromisesSettle = async (): Promise<void> => {
 /** Notices that promises are made or settled, until it is stopped. */
 export interface PromiseWatch {
   /**
-   * Whether a promise was made or settled since this was set to false, so that somebody may be waiting for their turn.
+   * True if a promise was made or settled since this was set to false, so that code may be waiting for its turn.
    */
   asked: boolean;
   readonly stop: () => void;
@@ -31,7 +31,7 @@ export const watchPromises = (): PromiseWatch => {
   return watch;
 };
 
-/** Starts now; each call tells the whole milliseconds since. */
+/** Starts now; each call returns the whole milliseconds since. */
 export const stopwatch = (): (() => number) => {
   const clock = createSystemClock();
   const startedAt = clock.now();

@@ -1,8 +1,8 @@
 /**
- * The service's own time: a calendar that may be wrong and may step, and beside it a time that never falls.
+ * The service's own time: a calendar that may be wrong and may step, and a second time that never falls.
  *
- * Invariants: `wallNow` is what the service believes and says (Date, `ts`, whether a signature is stale); `now` is what
- * its windows and records run on. They are equal until the calendar steps back. Then `now` goes on ahead by whole
+ * Invariants: `wallNow` is the time that the service reports (Date, `ts`, the age of a signature); `now` is what
+ * its windows and records run on. They are equal until the calendar steps back. Then `now` continues ahead by whole
  * minutes, so that windows still begin at the calendar's full minutes and seconds and no record is older than one
  * before it.
  * Not here: why it is wrong (the faults of the served venue).
@@ -18,7 +18,7 @@ interface ClockFaults {
 /** The longest window of the description; what is a multiple of it keeps the phase of every window that divides it. */
 const phaseMs = 60_000;
 
-/** A fall as small as this is a clock being regulated: time stands still over it instead. */
+/** A fall as small as this is a clock being regulated: time pauses for it instead. */
 const regulatedMs = 1_000;
 
 /** A clock whose calendar has these faults. Its `now` never goes back. */

@@ -1,5 +1,5 @@
 /**
- * Virtual clock: time that moves when told, with a heap of timers.
+ * Virtual clock: time that moves on request, with a heap of timers.
  *
  * Invariants: timers run in (instant, order set); a timer set by a timer runs at its own instant, not at the end of the
  * step; `now` during a timer is that timer's instant.
@@ -7,10 +7,10 @@
 import { assert } from "../errors.ts";
 import type { Clock, Timer } from "./clock.ts";
 
-/** A clock that moves when it is told to. `startAt`: milliseconds since the epoch. */
+/** A clock that moves on request. `startAt`: milliseconds since the epoch. */
 export const createVirtualClock = (startAt = 0): VirtualClock => new VirtualClock(startAt);
 
-/** A clock that moves when it is told to: timers run in the order of their time, and nothing waits. */
+/** A clock that moves on request: timers run in the order of their time, and nothing waits. */
 export class VirtualClock implements Clock {
   /** Timers that are set. */
   pending = 0;
@@ -63,7 +63,7 @@ export class VirtualClock implements Clock {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Runs the next timer, if there is one at or before `limit` and before `end`; tells whether it did. */
+  /** Runs the next timer, if there is one at or before `limit` and before `end`; returns true if it did. */
   step(limit = Number.POSITIVE_INFINITY, end?: number): boolean {
     const heap = this.#heap;
     while (heap.length > 0) {
@@ -90,7 +90,7 @@ export class VirtualClock implements Clock {
     this.#now = at;
   }
 
-  /** Moves to `at` if no timer is due before it; tells whether it did. Timers of `at` itself stay for `step`. */
+  /** Moves to `at` if no timer is due before it; returns true if it did. Timers of `at` itself stay for `step`. */
   reach(at: number): boolean {
     const heap = this.#heap;
     if (heap.length > 0 && (heap[0] as HeapTimer).at < at && this.nextAt() < at) return false;

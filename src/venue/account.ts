@@ -48,8 +48,8 @@ export interface Order {
   /** The price of all its executions, in ticks; 0 before the first, NaN where they differ. */
   paidPx: number;
   /**
-   * That price, the value and the cost of all executions as the only fill told them; undefined where there are more, or
-   * it was not told.
+   * That price, the value and the cost of all executions, as the only fill reported them; undefined where there are
+   * more, or it was not reported.
    */
   pxText: string | undefined;
   valueText: string | undefined;
@@ -57,17 +57,17 @@ export interface Order {
   value: Amount;
   cost: Amount;
   hold: Amount;
-  /** What pays for it; known from the first amount that is set aside. */
+  /** Currency that pays for it; known from the first amount that is set aside. */
   purse: Purse | undefined;
   /** Outside quantity in front of this order at its price; infinite while no recording has shown that price yet. */
   ahead: number;
-  /** Outside quantity behind it, as far as the displayed quantity tells; counts only where cancels are shared out. */
+  /** Outside quantity behind it, by the displayed quantity; counts only where cancels are shared out. */
   behind: number;
   /** It changed in the event that is being applied, and its listeners do not know yet. */
   touched: boolean;
 }
 
-/** What a user traded by day, and the fee rates that follow from it today. */
+/** Volume of a user by day, and the fee rates that follow from it today. */
 export interface Traded {
   readonly days: Map<number, Amount>;
   today: number;
@@ -85,7 +85,7 @@ export interface Position {
   base: Amount;
   entry: Amount;
   margin: Amount;
-  /** What funding added to the margin of an isolated position, or took from it. */
+  /** Funding that was added to the margin of an isolated position; negative where it was taken. */
   extra: Amount;
   updatedAt: number;
 }

@@ -34,9 +34,9 @@ export interface Market {
   feedLot: number;
   /** The mark price published last; 0 before any. */
   mark: Amount;
-  /** When the margins of positions in the product are reviewed next; infinite while there is none. */
+  /** Instant of the next review of margins of positions in the product; infinite while there is none. */
   lookAt: number;
-  /** When the recording has no price of it, in time order. */
+  /** Spans without a price in the recording, in time order. */
   readonly silences: readonly Silence[];
   /** Market orders that came in a silence, oldest first. */
   readonly waiting: Order[];
@@ -49,9 +49,9 @@ interface ExchangeOptions {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly schedules: Readonly<Record<InstType, Schedule>>;
   readonly margins: MarginRules;
-  /** How resting orders of a product are filled by its market; the book's own rule where it says nothing. */
+  /** Fill model of resting orders by product; the book's own rule where it is left out. */
   readonly matching: (instId: string) => Matching | undefined;
-  /** When the recording has no price of a product, in time order. */
+  /** Spans without a price of a product in the recording, in time order. */
   readonly silences: (instId: string) => readonly Silence[];
   readonly firstOrdId: bigint;
 }
@@ -61,7 +61,7 @@ const noMarkets: readonly Market[] = [];
 export class Exchange {
   readonly contract: Contract;
   readonly profile: Profile;
-  /** What client ids must match. */
+  /** Pattern that client ids must match. */
   readonly clOrdIdPattern: RegExp;
   readonly accounts: ReadonlyMap<string, Account>;
   /** The same accounts as a list. */
@@ -70,7 +70,7 @@ export class Exchange {
   readonly margins: MarginRules;
   readonly firstOrdId: bigint;
   readonly markets = new Map<string, Market>();
-  /** What liquidations brought in less what they cost, by currency. */
+  /** Income of liquidations less their cost, by currency. */
   readonly fund = new Map<string, Amount>();
   readonly events = new VenueEvents();
   /** Called with a product that has a price again while orders wait for one. */
@@ -130,7 +130,7 @@ export class Exchange {
     if (!order.touched) this.#touch(order);
   }
 
-  /** An order that goes on is not what it was. */
+  /** Notes that an order has changed and remains open. */
   changed(order: Order, at: number): void {
     order.updatedAt = at;
     if (!order.touched) this.#touch(order);
@@ -159,7 +159,7 @@ export class Exchange {
     const touched = this.touched;
     const fills = this.#fills;
     let last: Account | undefined;
-    // What is withdrawn is touched, too, and stands at the end.
+    // Withdrawn orders are touched as well, and come last.
     for (let index = 0; index < touched.length; index++) {
       const { account } = touched[index] as Order;
       if (account !== last && account.open.length > 0) this.#withdrawIdle(account, at);

@@ -15,9 +15,9 @@ import { type Amount, one, type Rates, readAmount } from "./money.ts";
 export interface Fees {
   /** Of a resting order's fill, in basis points of its value; negative for a rebate. */
   readonly makerBps: string;
-  /** Of a fill that takes, in basis points of its value. */
+  /** Fee of a taker's fill, in basis points of its value. */
   readonly takerBps: string;
-  /** What holds instead from a 30-day volume on, the smallest volume first. Flat when left out. */
+  /** Rates that apply from a 30-day volume on, the smallest volume first. Flat when left out. */
   readonly tiers?: readonly FeeTier[];
 }
 

@@ -2,7 +2,7 @@
  * One tradable product: its rules in exact numbers, and the grid its book matches on.
  *
  * Invariants: the rules are multiples of the grid; one tick times one lot is a whole amount, so values never round.
- * `lotSize` and `minSize` are quantities of base currency whatever the unit of `sz`, as recordings count in base.
+ * `lotSize` and `minSize` are quantities of base currency for every unit of `sz`, as recordings count in base.
  * Not here: prices and quantities of the day (matching-engine.ts).
  */
 
@@ -25,7 +25,7 @@ export interface VenueInstrument {
   readonly maxLeverage?: string;
 }
 
-/** What orders are checked against, and the steps one tick and one lot of the book stand for. */
+/** Bounds that orders are checked against, and the size of one tick and one lot of the book. */
 export interface Product {
   readonly listing: VenueInstrument;
   readonly instId: string;

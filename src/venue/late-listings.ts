@@ -71,13 +71,13 @@ export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, 
   };
 };
 
-/** Dropped ends that may still stand in the array. */
+/** Number of dropped ends that may still be in the array. */
 const gatheredMax = 256;
 
 const isSuccess = (status: number, body: unknown): body is object =>
   status === 200 && body !== null && typeof body === "object" && "code" in body && body.code === "0";
 
-/** What is still needed to know the state at `at` or later. */
+/** Entries that are needed to know the state at `at` or later. */
 const sinceOf = (versions: readonly Version[], at: number): readonly Version[] => {
   const known = versions.findLastIndex((version) => version.at <= at);
   return known <= 0 ? versions : versions.slice(known);

@@ -1,7 +1,7 @@
 /**
  * Windows of the service's rate-limit layers, by address, key or user, and the layers that only a profile has.
  *
- * Invariants: a window begins where its layer's anchor says; windows of silent addresses are forgotten before they are
+ * Invariants: a window begins at its layer's anchor; windows of silent addresses are forgotten before they are
  * too many.
  * Not here: who is charged in which order (rate-limiter.ts).
  */
@@ -15,7 +15,7 @@ export interface Caller {
   readonly uid: string;
 }
 
-/** What layers besides the three may ask of a request. */
+/** Facts of a request that layers besides the three may use. */
 export interface Content {
   readonly endpoint: string | undefined;
   readonly elements: number;
@@ -109,7 +109,7 @@ export class ExtraLayerWindows {
       this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, elements), now);
   }
 
-  /** Says whether the request may pass; shuts the layer when not, where it bans. */
+  /** Returns true if the request may pass; otherwise shuts the layer, where it bans. */
   admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
     // All are asked, so that each of them that is full may shut.
     const fits = this.#idsOf(ip, caller, content).map(([id, elements]) =>

@@ -24,7 +24,7 @@ const unit = Number(one);
 /** A tick that moves a position by less is no measure of its rounding errors. */
 const leastWorth = 1_000 * unit;
 
-/** What stands behind the position whatever it is worth; undefined where other positions share it. */
+/** Margin of the position, without its profit; undefined where other positions share it. */
 const behind = (exchange: Exchange, account: Account, { product }: Market, position: Position): Amount | undefined => {
   if (modeOf(account, product.instId) === "isolated") return position.margin;
   let stands = account.purses.get(product.quote)?.total ?? 0n;
@@ -58,7 +58,7 @@ const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, mainten
 const isInside = (px: number | undefined, { above, below }: Band): boolean =>
   px === undefined || (px > above && px < below);
 
-/** Whether all that a price may be made of next is inside already. */
+/** True if bid, ask, last price and mark are all inside now. */
 const holdsNow = ({ book, mark, product }: Market, band: Band): boolean => {
   const bid = bestDisplayed(book.bids);
   const ask = bestDisplayed(book.asks);

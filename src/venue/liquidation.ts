@@ -1,5 +1,5 @@
 /**
- * What becomes of positions that are short of maintenance margin: their orders are canceled, they are closed, and the
+ * Liquidation of positions that are short of maintenance margin: their orders are canceled, they are closed, and the
  * fund of liquidations takes its fee and pays what the account cannot.
  *
  * Invariants: an isolated position falls by its own margin and takes nothing else with it; cross positions of a
@@ -58,7 +58,7 @@ const close = ({ exchange, account, at }: Case, market: Market): Order | undefin
   return order;
 };
 
-/** What the fund pays so that no more is lost than stood behind the position, or behind all of them. */
+/** Amount that the fund pays so that no more is lost than the margin of the position, or of all of them. */
 const coveredBy = (
   { exchange, account }: Case,
   quote: string,
@@ -123,10 +123,10 @@ const reviewIsolated = (on: Case, market: Market): void => {
     liquidate(on, { instId, market, position });
 };
 
-/** At full seconds, say: when the next look is due does not depend on what else was looked at before. */
+/** Next multiple of the interval, such as a full second, so that it does not depend on earlier reviews. */
 const nextLook = (everyMs: number, at: number): number => (everyMs > 0 ? (Math.floor(at / everyMs) + 1) * everyMs : at);
 
-/** Looks at every user with a position in the product; and says when to look again, if nothing else happens. */
+/** Reviews every user with a position in the product; sets the instant of the next review. */
 export const review = (exchange: Exchange, market: Market, at: number): void => {
   const { instId, quote } = market.product;
   let held = false;

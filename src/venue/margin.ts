@@ -1,11 +1,11 @@
 /**
- * What positions are worth and what they need: marks, open profit, maintenance, and what is left for new orders.
+ * Value and margin of positions: marks, open profit, maintenance, and the rest for new orders.
  *
  * Invariants: balance = available + frozen, exactly; a position is worth its mark price where one is published, else
  * the middle of the book, else the latest print, and its entry value while none is known; nothing is changed here.
- * Isolated: the position's own margin stands behind it. Cross: the purse of its quote currency, less what isolated
- * positions have set aside, stands behind all cross positions together.
- * Not here: what becomes of a position that is short (liquidation.ts), when margin is set aside (settlement.ts).
+ * Isolated: the position's own margin covers it. Cross: the purse of its quote currency, less what isolated
+ * positions have set aside, covers all cross positions together.
+ * Not here: the liquidation of a position that is short (liquidation.ts), when margin is set aside (settlement.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
 import type { BalanceRecord } from "../contract/schemas.ts";
@@ -23,20 +23,20 @@ export const markOf = ({ mark, book, product }: Market): Amount =>
 
 const two = 2n * one;
 
-/** What a quantity of base is worth, in its sign; undefined while no price is known. */
+/** Value of a quantity of base, with its sign; undefined while no price is known. */
 export const worthNow = ({ mark, book, product }: Market, base: Amount): Amount | undefined => {
   if (mark > 0n) return (mark * base) / one;
   const double = BigInt(doubleMark(book));
   return double === 0n ? undefined : (double * product.tick * base) / two;
 };
 
-/** What a position would be worth now beyond its entry value; nothing while no price is known. */
+/** Open profit of a position by the mark; zero while no price is known. */
 export const profitOf = (market: Market, { base, entry }: Position): Amount => {
   const worth = worthNow(market, base);
   return worth === undefined ? 0n : worth - entry;
 };
 
-/** What a position needs to stay open. */
+/** Maintenance margin of a position. */
 export const maintenanceOf = ({ margins }: Exchange, market: Market, { base, entry }: Position): Amount =>
   cover(magnitude(worthNow(market, base) ?? entry), margins.maintenance, one);
 
@@ -60,7 +60,7 @@ export const crossPositions = (exchange: Exchange, account: Account, currency: s
 };
 
 /**
- * What stands behind the cross positions of a currency: the purse with their profit, less what belongs to isolated
+ * Margin of the cross positions of a currency: the purse with their profit, less what belongs to isolated
  * positions.
  */
 export const crossEquity = (
@@ -83,7 +83,7 @@ const roundingShare = 1e-9;
 const unit = Number(one);
 
 /**
- * Whether cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for
+ * True if cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for
  * what comes so near that their rounding could matter.
  */
 const mayBeShort = ({ margins, markets }: Exchange, account: Account, currency: string): boolean => {
@@ -110,7 +110,7 @@ const mayBeShort = ({ margins, markets }: Exchange, account: Account, currency: 
   return spare <= size * roundingShare;
 };
 
-/** Whether cross positions of a currency are short of what they need to stay open. */
+/** True if cross positions of a currency are short of maintenance margin. */
 export const isCrossShort = (exchange: Exchange, account: Account, currency: string): boolean => {
   if (!mayBeShort(exchange, account, currency)) return false;
   const { held } = account;
@@ -128,7 +128,7 @@ export const isCrossShort = (exchange: Exchange, account: Account, currency: str
   return spare < 0n;
 };
 
-/** What open cross positions have lost together. */
+/** Sum of the open losses of cross positions. */
 const openLossOf = (exchange: Exchange, account: Account, currency: string): Amount => {
   const { held } = account;
   let profit = 0n;
@@ -141,7 +141,7 @@ const openLossOf = (exchange: Exchange, account: Account, currency: string): Amo
   return profit < 0n ? -profit : 0n;
 };
 
-/** What new orders may use. */
+/** Amount that new orders may use. */
 export const freeOf = (exchange: Exchange, account: Account, currency: string): Amount => {
   const purse = account.purses.get(currency);
   const available = purse === undefined ? 0n : purse.total - purse.frozen;
@@ -159,7 +159,7 @@ export const balanceRecordsOf = (exchange: Exchange, account: Account, only?: st
     });
 
 /**
- * Where the mark would have to go for the position to fall short, everything else as it is; undefined where it cannot.
+ * Mark at which the position would fall short, everything else unchanged; undefined where there is none.
  * Long: margin + base × px - entry = rate × base × px; short alike with the other sign.
  */
 export const liquidationPx = (

@@ -12,7 +12,7 @@ export interface Silence {
   readonly until: number;
 }
 
-/** Whether an instant lies inside one of these, which are in time order. */
+/** True if an instant lies inside one of these spans, which are in time order. */
 export const isSilentAt = (silences: readonly Silence[], at: number): boolean => {
   let [low, high] = [0, silences.length];
   while (low < high) {

@@ -57,8 +57,8 @@ const halfOf = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.bid
 const against = (book: Book, sign: Sign): OrderBookSide => (sign === 1 ? book.asks : book.bids);
 
 /**
- * What an order meets as it arrives, best first; a market order has no limit. Holds until the book or an order in it
- * changes.
+ * Offers that an order meets as it arrives, best first; a market order has no limit. Valid until the book or an order
+ * in it changes.
  */
 export const offersFor = (
   book: Book,
@@ -77,7 +77,7 @@ const wanted = (book: Book, order: Order, px: number): number => {
   return Math.min(room, Number((order.budget - order.value) / lotWorth(order.product, px)));
 };
 
-/** Matches an arriving order with its offers and tells whether it got all it wanted; the rest is left to the caller. */
+/** Matches an arriving order with its offers. Returns true if it was filled; the rest is left to the caller. */
 export const take = (book: Book, order: Order, offers: readonly Offer[], at: number): boolean => {
   const half = order.sign === 1 ? book.asks : book.bids;
   if (offers.length === 0) return order.px > 0 && wanted(book, order, order.px) <= 0;

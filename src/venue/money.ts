@@ -48,13 +48,13 @@ const readLong = (text: unknown): Amount | undefined => {
   return negative ? -size : size;
 };
 
-/** What stands before the digits of an amount below one, by their number. */
+/** Text before the digits of an amount below one, by their number. */
 const leading = Array.from({ length: places + 1 }, (_, digits) => `0.${"0".repeat(places - digits)}`);
 
 /** Shortest decimal text of an amount. */
 export const spell = (value: Amount): string => (value < 0n ? `-${digitsOf(-value)}` : digitsOf(value));
 
-/** Of an amount that is not negative. */
+/** Text of an amount that is not negative. */
 const digitsOf = (value: Amount): string => {
   if (value === 0n) return "0";
   const digits = String(value);

@@ -81,7 +81,7 @@ export const leave = (half: OrderBookSide, order: Order): void => {
   setBest(half);
 };
 
-/** What is displayed at an order's price now moves it up, as far as the rule says. */
+/** Moves an order up by the quantity that is displayed at its price now, as far as the rule permits. */
 const advance = (order: Order, displayed: number, { power }: Matching): void => {
   order.ahead = advanced(order.ahead, order.behind, displayed, power);
   order.behind = displayed - order.ahead;
@@ -106,7 +106,7 @@ const keepQuote = (half: OrderBookSide): void => {
 
 export const showQuote = (half: OrderBookSide, px: number, qty: number): void => {
   const { matching } = half;
-  // A quote tells both sides; the one that did not change says nothing of what was taken from it.
+  // A quote has both sides; the unchanged one is no evidence of what was taken from it.
   if (px !== half.quotePx || qty !== half.toldQty || matching.volume === "unlimited") half.quoteQty = qty;
   half.toldQty = qty;
   half.quotePx = qty > 0 ? px : Number.NaN;
@@ -173,8 +173,8 @@ export const bestDisplayed = (half: OrderBookSide): number | undefined => {
 };
 
 /**
- * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` tells the lots
- * of an order that may fill now.
+ * Everything a taker may meet at `rankMin` or better, best first. Orders of `taker` are left out; `room` returns the
+ * lots of an order that may fill now.
  */
 export const offersOf = (
   half: OrderBookSide,

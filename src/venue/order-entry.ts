@@ -27,7 +27,7 @@ interface Plan {
   readonly value: Amount;
 }
 
-/** What the book would give the order right now. */
+/** Executions that the book would give the order right now. */
 const planOf = ({ order, offers }: Entry): Plan => {
   const { product, budget } = order;
   let lots = 0;
@@ -43,7 +43,7 @@ const planOf = ({ order, offers }: Entry): Plan => {
   return { lots, value };
 };
 
-/** What a market order may cost: it has no price of its own, so the book's prices are taken. */
+/** Highest cost of a market order: it has no price of its own, so the book's prices are taken. */
 const marketHold = ({ account, product, sign, lots, budget, openingLots }: Order, plan: Plan, rates: Rates): Amount => {
   if (product.instType === "SPOT" && sign === -1) return baseOf(product, budget === undefined ? lots : plan.lots);
   const opening = openingLots >= plan.lots ? plan.value : cover(plan.value, BigInt(openingLots), BigInt(plan.lots));
@@ -96,9 +96,9 @@ const execute = (exchange: Exchange, entry: Entry, plan: Plan, at: number): void
 };
 
 /**
- * Whether what a market order may cost is certainly there; `free` is undefined where nothing has to be. It takes at
- * most its value and as much again: no fee is larger, and no leverage below 1. What it sets aside is given back in the
- * same event, so that it is reckoned only where it may be too much.
+ * True if the highest cost of a market order is certainly available; `free` is undefined where nothing has to be. It
+ * takes at most its value and as much again: no fee is larger, and no leverage below 1. What it sets aside is given
+ * back in the same event, so that it is computed only where it may be too much.
  */
 const isPaidFor = ({ ordType, product, sign }: Order, { value }: Plan, free: Amount | undefined): boolean =>
   ordType === "market" &&
@@ -107,7 +107,7 @@ const isPaidFor = ({ ordType, product, sign }: Order, { value }: Plan, free: Amo
   product.maxLeverage >= one &&
   (product.instType === "SWAP" || sign === 1);
 
-/** Says why the order cannot be accepted; otherwise it has been executed. */
+/** Returns the reason why the order cannot be accepted; undefined where it has been executed. */
 const enter = (exchange: Exchange, entry: Entry, at: number): Refusal | undefined => {
   const { answers } = exchange.profile;
   const { order } = entry;
@@ -203,7 +203,7 @@ const cancelOne = (
   return resultOf(exchange, order.ordId, order.clOrdId);
 };
 
-/** Whether some elements name their order by the service's id and others by the client's. */
+/** True if some elements name their order by the service's id and others by the client's. */
 const namesBothWays = (body: CancelBody): boolean =>
   body.length > 1 &&
   body.some(({ ordId }) => ordId !== undefined) &&

@@ -1,5 +1,5 @@
 /**
- * Order validation: reads a request to trade into an order in ticks and lots, or says why it is rejected.
+ * Order validation: reads a request to trade into an order in ticks and lots, or returns the reason for its rejection.
  *
  * Invariants: nothing is changed here but the new order; checks run in a fixed order (product, words, client id, price,
  * size, position), and the first that fails gives the code.
@@ -91,7 +91,7 @@ const readLots = (product: Product, unit: SzUnit, sz: Amount, px: number): bigin
 
 const badSize = ({ profile }: Exchange, msg: string): Refusal => ({ code: profile.answers.sizeCode, msg });
 
-/** Gives the order its lots, or its budget where money is to be spent at whatever the book asks. */
+/** Gives the order its lots, or its budget where money is to be spent at any price of the book. */
 const sizeProblem = (exchange: Exchange, order: Order, offers: readonly Offer[]): Refusal | undefined => {
   const { product, unit, sz, px } = order;
   if (sz <= 0n) return badSize(exchange, "sz is a positive decimal with at most 18 fraction digits.");
@@ -127,7 +127,7 @@ export const lotsOf = (
   return { code, msg: `sz is too small or too large; the minimum is ${spell(product.minBase)} ${product.base}.` };
 };
 
-/** Lots a new reducing order may take, beside those already promised to earlier ones. */
+/** Lots that a new reducing order may take, in addition to those promised to earlier ones. */
 const unpromisedLots = (account: Account, product: Product, sign: Sign): number => {
   const { open } = account;
   let lots = reducibleLots(account, product, sign);
@@ -236,7 +236,7 @@ export const readOrder = (
   return { market, order, offers };
 };
 
-/** A market order over the whole position, whatever its size is in the unit of `sz`. */
+/** Market order over the whole position, for every unit of `sz`. */
 export const closingOrder = (
   exchange: Exchange,
   account: Account,

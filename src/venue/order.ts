@@ -3,7 +3,7 @@
  *
  * Invariants: `filled` and `canceled` are final; a record is a fresh object of thirteen texts; `done` never exceeds
  * `lots`.
- * Not here: where the order stands in the book (order-book-side.ts), what it does to money (settlement.ts).
+ * Not here: the order's place in the book (order-book-side.ts), its effect on money (settlement.ts).
  */
 import type { Profile, Side, SzUnit } from "../contract/profile.ts";
 import { activeIn, type OrderRecord } from "../contract/schemas.ts";
@@ -21,14 +21,14 @@ export const leftOf = (order: Order): number => order.lots - order.done;
 
 const averageUnit = 10n ** BigInt(18 - averagePlaces);
 
-/** Of an order with executions. */
+/** Average price of an order with executions. */
 const averageText = ({ product, done, paidPx, value, pxText }: Order): string => {
   // Value over base comes out as the price itself, of which nothing is cut.
   if (paidPx > 0 && product.steps.tick.places <= averagePlaces) return pxText ?? spellSteps(paidPx, product.steps.tick);
   return spell(((value * one) / baseOf(product, done) / averageUnit) * averageUnit);
 };
 
-/** Of an order with executions, in a unit of `sz`. */
+/** Executed size of an order with executions, in a unit of `sz`. */
 const filledText = ({ product, done, paidPx, value, valueText }: Order, unit: SzUnit): string => {
   if (unit === "quote_notional" && valueText !== undefined) return valueText;
   if (unit === "base") return spellSteps(done, product.steps.lot);

@@ -1,5 +1,5 @@
 /**
- * What a user may read: one order, open orders, completed orders, positions, balances.
+ * Reads of a user: one order, open orders, completed orders, positions, balances.
  *
  * Invariants: only the user's own orders are seen; ids compare as whole numbers, never as text or floats; a page is the
  * newest orders within its bounds, in the order the profile names.
@@ -17,7 +17,7 @@ import { averagePlaces, isOpen, orderRecordOf, timeText } from "./order.ts";
 import { type Answer, badRequest, done, isRefusal, type Refusal, refused } from "./responses.ts";
 import { leverageOf } from "./settlement.ts";
 
-/** Completed orders are forgotten after a while, and those that never traded at once where the profile says so. */
+/** Completed orders are forgotten after a while, and those that never traded at once where the profile requires it. */
 const isForgotten = ({ profile }: Exchange, order: Order, at: number): boolean =>
   !isOpen(order) &&
   (order.updatedAt < at - profile.history.retentionMs ||

@@ -1,11 +1,11 @@
 /**
- * How a resting order moves up in a queue of which only the whole length is shown, and how much a print or a crossing
+ * Queue position of a resting order, where only the length of the queue is shown, and how much a print or a crossing
  * price fills.
  *
- * What is known is the displayed quantity at the order's price, now and then, and the prints in between. Prints take
+ * Known are the displayed quantity at the order's price, from time to time, and the prints in between. Prints take
  * from the front. What else disappeared was canceled, without a word by whom: the rules below differ in what they make
  * of that.
- * Invariants: whatever the rule, an order is never further back than the quantity that is displayed; under
+ * Invariants: under every rule, an order is never further back than the quantity that is displayed; under
  * `probabilistic` it is never further back than under `risk-averse`; of two orders the one with more ahead of it stays
  * behind the other; places are whole lots, rounded against the order.
  * Not here: the orders themselves (order-book-side.ts), what a recording can support (backtest/fill-choice.ts).
@@ -30,19 +30,19 @@ export type Queue =
   /** A multiple of a half from 1 to 16. */
   | { readonly power: number };
 
-/** Whether an order gets more than was traded; `FillModel` says what each means. */
+/** Whole orders or traded quantities; `FillModel` explains both. */
 export type FillVolume = "unlimited" | "traded";
 
 /** One instrument's rules as the book uses them. */
 export interface Matching {
-  /** What an order finds ahead of it when it comes: what is displayed, an unknown quantity, or nothing. */
+  /** Quantity ahead of an arriving order: the displayed one, an unknown one, or none. */
   readonly joins: "displayed" | "unknown" | "nothing";
   /** The power by which cancels are shared out; without it all were behind. */
   readonly power?: number;
   readonly volume: FillVolume;
-  /** Whether a price displayed across an order fills it: not where it is made of the very prints that do. */
+  /** True if a price displayed across an order fills it; false where the price is made of the prints that do. */
   readonly crosses: boolean;
-  /** Whether takers get all they want at a displayed price, and take nothing away there: its quantity is not known. */
+  /** True if takers get their whole quantity at a displayed price, whose own quantity is not known. */
   readonly endless?: boolean;
 }
 

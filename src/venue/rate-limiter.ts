@@ -30,7 +30,7 @@ export class RateLimiter {
   readonly #onArrival: readonly ExtraLayerWindows[];
   readonly #within: readonly ExtraLayerWindows[];
   readonly #refused = { ip: 0, key: 0, uid: 0 };
-  /** Windows that the latest request was counted in: its answer tells of them. */
+  /** Windows that the latest request was counted in: the headers of its answer are theirs. */
   readonly #latest: { ip: Window | undefined; key: Window | undefined; uid: Window | undefined } = {
     ip: undefined,
     key: undefined,
@@ -40,7 +40,7 @@ export class RateLimiter {
   #weight = 0;
   #blockedMinutes = 0;
 
-  /** Without `enforce` all requests are counted and none is refused. */
+  /** `enforce`: false counts all requests and refuses none. */
   constructor(contract: Contract, enforce: boolean) {
     const { anchor, extraLayers } = contract.profile.limits;
     const { ip, key, uid } = contract.layers;
@@ -57,7 +57,7 @@ export class RateLimiter {
     this.#within = extras.filter(({ scope }) => scope !== "ip");
   }
 
-  /** A layer has another capacity from now on, whatever the description says. */
+  /** Changes the capacity of a layer from now on. */
   setCapacity(layer: LayerName, capacity: number): void {
     this.#capacities[layer] = capacity;
   }
@@ -169,7 +169,7 @@ export class RateLimiter {
     };
   }
 
-  /** Says whether the user may spend; a call beyond the limit blocks the user, whether or not it is served. */
+  /** Returns true if the user may spend; a call beyond the limit blocks the user, whether or not it is served. */
   #admit(window: Window, weight: number, now: number): boolean {
     const { windowMs } = this.#contract.layers.uid;
     if (now < window.blockedUntil) return false;
@@ -179,7 +179,7 @@ export class RateLimiter {
     return this.#contract.profile.limits.crossingCall === "served";
   }
 
-  /** The first of the profile's own layers that says no. */
+  /** The first of the profile's own layers that refuses. */
   #refuserWithin(caller: Caller, weight: number, content: Content, now: number): LayerName | undefined {
     for (const extra of this.#within) if (!extra.admit(caller.ip, caller, weight, content, now)) return extra.refuser;
     return undefined;

@@ -34,17 +34,17 @@ import {
   unknownPath,
 } from "./responses.ts";
 
-/** What other exchanges' requests may say beside the described one. */
+/** Facts that requests of other exchanges may have in addition to the described ones. */
 interface Beyond {
   /** Unit of this order's `sz` instead of the profile's. */
   readonly szUnit?: SzUnit;
   /** Completed orders of one instrument only. */
   readonly filter?: { readonly instId: string };
-  /** The instId of cancels that name no product: their order is canceled whatever it is of. */
+  /** The instId of cancels that name no product: their order is canceled in any product. */
   readonly unnamed?: string;
   /** The product that the client named, where the request does not. */
   readonly product?: string;
-  /** Why it is refused whatever the exchange would say of it: limits and permission are asked first. */
+  /** Reason to refuse it before the exchange is asked: limits and permission come first. */
   readonly refusal?: Refusal;
 }
 
@@ -117,7 +117,7 @@ const fitsQuery = (
 interface Route {
   readonly name: EndpointName;
   readonly endpoint: Endpoint;
-  /** What each element of the body weighs besides. */
+  /** Additional weight of each element of the body. */
   readonly elementWeight: number;
 }
 

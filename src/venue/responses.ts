@@ -1,5 +1,5 @@
 /**
- * What the service says: the envelope of a success, of a refusal, and of each kind of failure the profile names.
+ * Answers of the service: the envelope of a success, of a refusal, and of each kind of failure in the profile.
  *
  * Invariants: statuses and codes come from the profile; every answer is made of fresh objects.
  */
@@ -9,7 +9,7 @@ import type { Profile } from "../contract/profile.ts";
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
-  /** Whether the call did what it was asked to; a batch answered element by element counts as such. */
+  /** True if the call succeeded; a batch answered element by element counts as such. */
   readonly success: boolean;
 }
 

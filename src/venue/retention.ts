@@ -1,5 +1,5 @@
 /**
- * How long the service keeps completed orders: for the time the profile says, and of one user no more than it says.
+ * Retention of completed orders: for the time in the profile, and for one user no more than its number.
  *
  * Invariants: open orders are never dropped; a dropped order is unknown by either of its ids, and its client id may be
  * used again; those that ended first are dropped first; what is kept stays in the order of ids.
@@ -8,7 +8,7 @@
 import type { Profile } from "../contract/profile.ts";
 import type { Account } from "./account.ts";
 
-/** Dropped orders that may still stand in an array, before it is put in order. */
+/** Number of dropped orders that may still be in an array before it is compacted. */
 const gatheredMax = 256;
 
 /** Drops what the service does not keep at `at`. */

@@ -1,11 +1,11 @@
 /**
- * What orders and fills do to money: amounts set aside, fees, spot exchange, positions and their profit.
+ * Effects of orders and fills on money: amounts set aside, fees, spot exchange, positions and their profit.
  *
  * Invariants: a fill moves exactly its value and its fee; what an open order could still cost is frozen, so that the
  * available spot balance is never negative; fees are cut and amounts set aside are rounded up, each at the 18th place
  * of their currency. Initial margin is entry value over leverage, isolated and cross alike; an isolated position's is
- * all that stands behind it.
- * Not here: what a position is worth and what is available (margin.ts), what becomes of one that is short of margin
+ * all of its margin.
+ * Not here: the value of a position and what is available (margin.ts), the end of one that is short of margin
  * (liquidation.ts).
  */
 import type { MarginMode } from "../contract/profile.ts";
@@ -40,7 +40,7 @@ export const openingLotsOf = (account: Account, product: Product, sign: Sign, lo
   return Math.max(0, lots - Math.max(0, free));
 };
 
-/** What must be set aside for `value` quote of an order, of which `opening` would open a position. */
+/** Amount to set aside for `value` quote of an order, of which `opening` would open a position. */
 export const holdFor = (
   account: Account,
   product: Product,
@@ -55,7 +55,7 @@ export const holdFor = (
   return product.instType === "SPOT" ? value + fee : cover(opening, one, leverageOf(account, product)) + fee;
 };
 
-/** What a priced order could still cost. */
+/** Highest remaining cost of a priced order. */
 export const orderHold = (order: Order, rates: Rates): Amount => {
   const { account, product, sign } = order;
   const left = leftOf(order);
@@ -72,7 +72,7 @@ export const setHold = (order: Order, hold: Amount): void => {
   order.hold = hold;
 };
 
-/** Sets aside what stands behind a position as it is now. */
+/** Sets aside the margin of a position as it is now. */
 export const setMargin = (
   account: Account,
   product: Product,
@@ -118,7 +118,7 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   takeOut(account.held, position);
 };
 
-/** Whether the fees of an order are taken in base currency. */
+/** True if the fees of an order are taken in base currency. */
 export const isPaidInBase = ({ product, sign }: Order): boolean => product.buysPayInBase && sign === 1;
 
 /**
@@ -151,7 +151,7 @@ export const settle = (
   order.updatedAt = at;
   const complete = order.done === order.lots;
   order.state = complete ? "filled" : "partially_filled";
-  // A market order's is taken back when it ends: it has no price that says what is left of it.
+  // A market order's is taken back when it ends: without a price, what is left of it is not known.
   if (!complete) {
     if (order.ordType !== "market") setHold(order, orderHold(order, rates));
   } else if (order.hold !== 0n) setHold(order, 0n);
@@ -170,7 +170,8 @@ interface Terms {
 }
 
 /**
- * Sets leverage and mode and re-reckons all that depends on them; undone, with false, when the account cannot bear it.
+ * Sets leverage and mode and computes again all that depends on them; undone, with false, when the account cannot bear
+ * it.
  */
 export const changeTerms = (
   account: Account,

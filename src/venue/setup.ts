@@ -39,13 +39,13 @@ export interface VenueOptions {
   /** False counts all requests and refuses none. */
   readonly enforceLimits: boolean;
   /**
-   * How the recorded market fills resting orders of a product. Default: by the displayed queue, with no look at
+   * Fill model of resting orders of a product. Default: by the displayed queue, with no look at
    * volumes.
    */
   readonly matching?: (instId: string) => Matching | undefined;
   /**
-   * When the recorded market of a product has no price, in time order: market orders that come then wait for the next
-   * one.
+   * Spans without a price in the recorded market of a product, in time order: market orders that come then wait for the
+   * next one.
    */
   readonly silences?: (instId: string) => readonly Silence[];
   readonly firstOrdId?: string;

@@ -1,5 +1,5 @@
 /**
- * What a user owns, in one currency, through the prices of the products that connect currencies.
+ * Value of a user's holdings in one currency, through the prices of the products that connect currencies.
  *
  * Invariants: a way over fewer products goes before a longer one, one over spot products before any over swaps, which
  * only connect currencies that something is quoted in; of equal ways the one listed first. A way is one exact fraction:
@@ -28,7 +28,7 @@ const same: Rate = { of: 1n, per: 1n };
 
 export const converted = (amount: Amount, { of, per }: Rate): Amount => (amount * of) / per;
 
-/** What one unit of `from` is in `to` over the fewest connections; undefined where no price connects them. */
+/** Value of one unit of `from` in `to` over the fewest connections; undefined where no price connects them. */
 export const rateOver = (connections: readonly Connection[], from: string, to: string): Rate | undefined => {
   const reached = new Map<string, Rate>([[from, same]]);
   for (const [currency, { of, per }] of reached) {
@@ -66,7 +66,7 @@ export const equityOf = (exchange: Exchange, account: Account, named?: string): 
   const to = named ?? first?.product.quote;
   if (to === undefined) return 0n;
   let equity = 0n;
-  /** What is owned in other currencies; each is converted as a whole, as what is converted is cut. */
+  /** Holdings in other currencies; each is converted as a whole, because a conversion is cut to its places. */
   const others = new Map<string, Amount>();
   const add = (currency: string, amount: Amount): void => {
     if (currency === to) equity += amount;

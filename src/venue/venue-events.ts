@@ -16,9 +16,9 @@ export interface Fill {
   readonly clOrdId: string;
   readonly side: Side;
   readonly px: string;
-  /** In base currency, without a fee that was taken in it. */
+  /** Quantity in base currency, without a fee that was taken in it. */
   readonly qty: string;
-  /** Price times quantity; left out where that is not told. */
+  /** Price times quantity; left out where the service does not report it. */
   readonly value?: string;
   /** In the currency in which it was taken, and in the sign of the profile. */
   readonly fee: string;
@@ -38,9 +38,9 @@ export interface Funding {
   readonly rate: string;
   /** The mark at which positions were valued. */
   readonly px: string;
-  /** What each user with a position held, in base currency: positive long, negative short. */
+  /** Position of each user with one, in base currency: positive long, negative short. */
   readonly held: Readonly<Record<string, string>>;
-  /** What each of them paid, in the quote currency; negative where it received. */
+  /** Payment of each of them, in the quote currency; negative where it received. */
   readonly paid: Readonly<Record<string, string>>;
 }
 
@@ -50,13 +50,13 @@ export interface Liquidation {
   readonly instId: string;
   readonly ordId: string;
   readonly side: Side;
-  /** In base currency. */
+  /** Quantity in base currency. */
   readonly qty: string;
-  /** What was traded for it, in the quote currency. */
+  /** Value that was traded for it, in the quote currency. */
   readonly value: string;
-  /** Beside the fees of the fills, into the fund. */
+  /** Payment into the fund, in addition to the fees of the fills. */
   readonly fee: string;
-  /** What the fund paid because the account could not. */
+  /** Amount that the fund paid because the account could not. */
   readonly covered: string;
   readonly at: number;
 }
@@ -85,7 +85,7 @@ export class VenueEvents {
     funding: [],
     liquidation: [],
   };
-  /** What happened and was not delivered yet. */
+  /** Events that were not delivered yet. */
   readonly queue: News[] = [];
   #next = 0;
   #delivering = false;

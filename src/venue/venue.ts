@@ -56,7 +56,7 @@ interface Truth {
 }
 
 /**
- * The embedded exchange: accounts, matching, margin and rate limits. It has no clock: every call says what time it is,
+ * The embedded exchange: accounts, matching, margin and rate limits. It has no clock: every call gives the time,
  * in milliseconds.
  */
 export interface Venue {
@@ -67,7 +67,7 @@ export interface Venue {
   quote(instId: string, bidPx: number, bidQty: number, askPx: number, askQty: number, now: number): void;
   /** Absolute quantity at one price of the recorded book; 0 removes the price. `buy` is the bid side. */
   level(instId: string, side: Side, px: number, qty: number, now: number): void;
-  /** Whether any order of a user is open. */
+  /** True if any order of a user is open. */
   rests(): boolean;
   /** Best prices of our users' own resting orders in ticks of the recording; infinitely far where none rests. */
   resting(instId: string): { readonly bidPx: number; readonly askPx: number };
@@ -78,28 +78,28 @@ export interface Venue {
   mark(instId: string, px: number, billionths: number, now: number): void;
   /** Charges funding at a rate, decimal text such as "0.0001": longs pay shorts, who pay where it is negative. */
   funding(instId: string, rate: string, now: number): void;
-  /** Applies the events of one instant: listeners hear of what they changed after the last of them. */
+  /** Applies the events of one instant: listeners receive the changes after the last of them. */
   together(events: () => void): void;
   /**
-   * Tells every change of an order, after the request or market event that caused it. Returns the way to stop
+   * Reports every change of an order, after the request or market event that caused it. Returns the way to stop
    * listening.
    */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: (fill: Fill) => void): () => void;
-  /** Tells every charge of funding, also of products without a position. */
+  /** Reports every charge of funding, also of products without a position. */
   onFunding(listener: (funding: Funding) => void): () => void;
-  /** Tells of a position that the service closed, before the fills of the closing order. */
+  /** Reports a position that the service closed, before the fills of the closing order. */
   onLiquidation(listener: (liquidation: Liquidation) => void): () => void;
   list(instrument: VenueInstrument, now: number): void;
   delist(instId: string, now: number): void;
   change(instId: string, change: Partial<Omit<VenueInstrument, "instId">>, now: number): void;
-  /** A rate-limit layer has another capacity from now on, whatever the description says. */
+  /** Changes the capacity of a rate-limit layer from now on. */
   setCapacity(layer: LayerName, capacity: number): void;
   /** Another program of the same user uses quota; what does not fit blocks the user as any request would. */
   spendElsewhere(uid: string, weight: number, now: number): void;
   /** Counts a request that is no call, such as opening a socket, at its address. False: refused. */
   knock(ip: string, now: number): boolean;
-  /** Whether the product is on the list now. */
+  /** True if the product is on the list now. */
   lists(instId: string): boolean;
   /** The product as it is listed now, if it is. */
   readonly listing: (instId: string) => VenueInstrument | undefined;
@@ -126,7 +126,7 @@ export interface Venue {
   onPrice(listener: (instId: string) => void): void;
   /** Number of market orders that waited for the first price after a silence and were filled, by product. */
   waited(): Readonly<Record<string, number>>;
-  /** What liquidations brought the service less what they cost it, by currency, decimal text. */
+  /** Income of liquidations less their cost, by currency, decimal text. */
   fund(): Readonly<Record<string, string>>;
   meterReport(): RateLimiterReport;
 }
@@ -155,7 +155,7 @@ const truthOf = (exchange: Exchange, uid: string): Truth => {
   };
 };
 
-/** What a row of the recording leads to beyond its own fills. */
+/** Consequences of a row of the recording beyond its own fills. */
 const follow = (exchange: Exchange, market: Market, now: number): void => {
   if (exchange.touched.length > 0) exchange.tell(now);
   if (now < market.lookAt) return;
@@ -212,7 +212,7 @@ const marketInput = (exchange: Exchange): Pick<Venue, "trade" | "quote" | "level
   funding: (instId, rate, now) => fundingAt(exchange, instId, rate, now),
 });
 
-/** What can be asked without a request. */
+/** Facts that can be read without a request. */
 const inspection = (
   exchange: Exchange,
 ): Pick<
