@@ -73,7 +73,7 @@ export const cut = (text: string, width: number): string => {
   return width < 1 ? "" : `${kept}…`;
 };
 
-/** Words laid into lines of at most `width`; a longer word stands alone and is cut. */
+/** Words laid into lines of at most `width`; a longer word has a line of its own and is cut. */
 export const wrapped = (text: string, width: number): readonly string[] => {
   const lines: string[] = [];
   let line = "";

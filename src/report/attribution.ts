@@ -1,5 +1,5 @@
 /**
- * What the service did to a position of a user, shared out among the strategies that hold it.
+ * Attribution: funding, liquidations and closings of a user's position, divided among the strategies that hold it.
  *
  * Invariants: parts of a whole that strategies hold alone add up to it to the last digit; a part of a position that
  * belongs to no strategy stays unassigned. Strategies may hold against each other: then one's part is of the other
@@ -26,7 +26,7 @@ const settled = (parts: readonly string[], total: string): readonly string[] => 
   return parts.map((part, index) => (index === last ? add(part, sub(total, sum(parts))) : part));
 };
 
-/** What strategies of a user with these quantities paid at a funding, positive where it was paid. */
+/** Funding paid by the strategies of a user with these quantities; negative where it was received. */
 export const fundingShares = (
   { px, rate, held, paid }: Funding,
   uid: string,

@@ -30,7 +30,7 @@ export const buyAndHold = (
   return { instId, points };
 };
 
-/** Figures of buy and hold beside those of a run, as `returns` and `drawdown` have them. */
+/** Figures of buy and hold next to those of a run, as `returns` and `drawdown` have them. */
 export interface BenchmarkReport {
   readonly instId: string;
   readonly percent: string;

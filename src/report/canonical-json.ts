@@ -1,7 +1,7 @@
 /**
  * Canonical text of a JSON value, from which hashes are made.
  *
- * Invariants: equal values give equal text whatever order they were built in; keys without a value are left out; what
+ * Invariants: equal values give equal text in any order of their keys; keys without a value are left out; what
  * JSON cannot hold exactly is a bug of the caller.
  */
 import { assert } from "../errors.ts";

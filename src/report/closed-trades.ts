@@ -8,7 +8,7 @@ import { compare } from "../decimal.ts";
 import { RunningSum } from "./running-sum.ts";
 import { netOfTrade, type TradeSums } from "./trade-list.ts";
 
-/** What is closed has no mark. */
+/** A closed trade has no mark. */
 const noMark = { px: "0", rate: "1" } as const;
 
 export class ClosedTrades {
@@ -48,7 +48,7 @@ export class ClosedTrades {
     this.longestMs = Math.max(this.longestMs, ms);
   }
 
-  /** Of several instruments or strategies together. */
+  /** Joins the closed trades of several instruments or strategies. */
   static joined(all: readonly ClosedTrades[]): ClosedTrades {
     const sums = new ClosedTrades();
     for (const one of all) {

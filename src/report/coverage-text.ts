@@ -1,5 +1,5 @@
 /**
- * What a recording holds, as a small table on a terminal.
+ * Contents of a recording, as a small table on a terminal.
  *
  * Invariants: gaps are shown where there are any; a recording of one kind of series per instrument takes one line each.
  */

@@ -28,7 +28,7 @@ export interface SeriesCoverage {
   readonly quotedPercent?: string;
 }
 
-/** What a recording holds of what strategies asked for, and its gaps. */
+/** Series of a recording that strategies requested, and their gaps. */
 export interface Coverage {
   /** Shortest stretch without rows that counts as a gap; two bars where bars are longer. */
   readonly gapMs: number;
@@ -37,7 +37,7 @@ export interface Coverage {
   readonly warmUp?: { readonly untilAt: string; readonly ms: number };
   /** Market data that was asked for and that the recording cannot give, such as `quotes of BTC-USDT`. */
   readonly missing: readonly string[];
-  /** Who of the strategies asked for it, and what there is of that instrument instead; absent where none did. */
+  /** Strategies that requested it, and other series of that instrument; absent where none did. */
   readonly missed?: readonly Missed[];
 }
 
@@ -93,7 +93,7 @@ const thresholdOf = (series: Series): number => {
   return series.kind === "funding" ? Math.max(gapMsMin, 1.5 * smallestStep(series.at)) : gapMsMin;
 };
 
-/** Infinite where there are not two rows to tell it by. */
+/** Smallest distance of two rows; infinite where there are fewer than two. */
 const smallestStep = (at: Float64Array): number => {
   let least = Number.POSITIVE_INFINITY;
   for (let row = 1; row < at.length; row++) least = Math.min(least, (at[row] as number) - (at[row - 1] as number));
@@ -165,7 +165,7 @@ const kindName = (kind: Asked["kind"], barMs: number): string =>
 
 const nameOf = ({ kind, instId, barMs }: Asked): string => `${kindName(kind, barMs)} of ${instId}`;
 
-/** What can be traded on; funding, marks and changes alone move nothing. */
+/** Series that orders can be filled from; funding, marks and changes alone fill none. */
 const heldOf = ({ series, instruments }: Tape, instId: string): string => {
   const own = series.filter(({ instrument, at }) => instruments[instrument]?.instId === instId && at.length > 0);
   const names = own.flatMap((one) =>

@@ -59,12 +59,12 @@ export interface OrderLife {
 /** Position in one instrument over time, in base currency. */
 export interface PositionLine {
   readonly instId: string;
-  /** Of all strategies together, after each fill. */
+  /** Position of all strategies together, after each fill. */
   readonly points: readonly { readonly at: number; readonly qty: string }[];
 }
 
 /**
- * What happened in a backtest one by one: fills, orders, equity, positions, prices, the quota by minute and plots. See
+ * Details of a backtest: fills, orders, equity, positions, prices, the quota by minute and plots. See
  * `withDetails`.
  */
 export interface RunDetails {
@@ -75,13 +75,16 @@ export interface RunDetails {
   readonly positions: readonly PositionLine[];
   readonly prices: readonly PriceLine[];
   readonly minutes: readonly QuotaMinute[];
-  /** What strategies published with `plot`, and how many values beyond the first 64 names were left out. */
+  /**
+   * Values that strategies published with `plot`, and the number of values beyond the first 64 names that were left
+   * out.
+   */
   readonly plots: readonly PlotLine[];
   readonly plotsLeftOut: number;
   readonly trades: TradeLists;
   /** Profit of each strategy after all costs, at every sample of the equity. */
   readonly strategies: readonly StrategyLine[];
-  /** What strategies held at every sample. */
+  /** Positions of strategies at every sample. */
   readonly exposure: readonly ExposurePoint[];
   /** The very returns that the report's statistics come from. */
   readonly returns: readonly ReturnPoint[];
@@ -92,7 +95,7 @@ export interface RunDetails {
   readonly benchmark?: Benchmark;
 }
 
-/** Of a run of which nothing was kept but its equity. */
+/** Details of a run of which only the equity was kept. */
 export const noDetails = (equity: readonly EquityPoint[]): RunDetails => ({
   fills: [],
   orders: [],
@@ -114,7 +117,7 @@ export interface StrategyLine {
   readonly points: readonly EquityPoint[];
 }
 
-/** What of a run details are taken from. */
+/** Parts of a run that details are taken from. */
 interface DetailedRun {
   readonly clock: Clock;
   readonly tape: Tape;
@@ -151,7 +154,7 @@ export const recordDetails = (
     fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
   });
   let last: Life | undefined;
-  // An order is on its way before its placement is told as sent.
+  // An order is on its way before the event of its placement.
   log.on(["action.sent"], ({ endpoint, waitedMs }) => {
     if (endpoint === "placeOrder" && last !== undefined) last.waitedMs = Math.round(waitedMs * 1_000) / 1_000;
     last = undefined;

@@ -9,15 +9,15 @@ import type { EquityPoint } from "./equity.ts";
 
 /** One fall of the equity. Instants are milliseconds since the epoch. */
 export interface DrawdownPeriod {
-  /** Of the high that it fell from. */
+  /** Instant of the high that it fell from. */
   readonly startAt: number;
   readonly bottomAt: number;
-  /** When the high was reached again; absent where it was not. */
+  /** Instant at which the high was reached again; absent where it was not. */
   readonly endAt?: number;
   /** Depth in currency, and in percent of the high. */
   readonly depth: string;
   readonly percent: string;
-  /** Closes below the high: days of a run that is told by days. QuantStats calls this `days`. */
+  /** Closes below the high: days of a run that is reported by days. QuantStats calls this `days`. */
   readonly below: number;
 }
 

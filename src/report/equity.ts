@@ -34,7 +34,7 @@ export class DeepestFall {
     if (this.#high === undefined || compare(value, this.#high) > 0) this.#high = value;
     const fall = sub(this.#high, value);
     if (compare(fall, this.#max) > 0) this.#max = fall;
-    // A share of nothing, or of a debt, says nothing.
+    // A share of zero, or of a debt, has no meaning.
     const percent = isPositive(this.#high) ? div(mul(fall, "100"), this.#high, 4) : "0";
     if (compare(percent, this.#maxPercent) > 0) this.#maxPercent = percent;
   }

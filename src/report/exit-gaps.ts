@@ -38,7 +38,7 @@ interface Gaps {
 export class ExitGaps {
   readonly #untilAt: () => number;
   readonly #known = new Map<string, Gaps>();
-  /** Gaps that have not ended: without any, fills tell nothing. */
+  /** Gaps that have not ended: without any, fills are not looked at. */
   open = 0;
 
   constructor(untilAt: () => number) {
@@ -48,7 +48,7 @@ export class ExitGaps {
   onEvent(event: Event): void {
     if (event.type === "position.unprotected") {
       const gaps = this.#gapsOf(event.strategy);
-      // Told once more for another reason: the gap goes on.
+      // Reported again for another reason: the gap continues.
       if (gaps.since.has(event.slot)) return;
       gaps.count++;
       this.open++;

@@ -1,5 +1,5 @@
 /**
- * What one strategy traded and was charged in one instrument, and what it holds of it, in the run's currency.
+ * Trades, charges and position of one strategy in one instrument, in the run's currency.
  *
  * Invariants: result = realised + unrealised - fees - funding - liquidation. A spot product in another quote currency
  * is bought and sold at prices converted at the instant of each fill, since the quote currency itself changes hands; a
@@ -26,11 +26,11 @@ export class InstrumentSums {
   /** Only where they are asked for. */
   readonly lots: MatchedLots | undefined;
   #held = noHolding;
-  /** Of its fills. */
+  /** Shares of its fills that were maker and taker. */
   readonly liquidity = byLiquidity();
   /** Of fills that are not its own, and what was learned after a fill. */
   readonly #otherFees = new RunningSum();
-  /** Of what was converted; otherwise the holding's own. */
+  /** Realised profit where it was converted; otherwise the holding's own counts. */
   #realised: string | undefined;
 
   constructor(instId: string, kept: KeptTrades) {
@@ -100,7 +100,7 @@ export class InstrumentSums {
     return sub(sub(sub(earned, this.fees), this.funding), this.liquidation);
   }
 
-  /** What is held is worth, negative when short. */
+  /** Value of the position, negative when short. */
   worth({ px, rate }: Mark): string {
     return inCurrency(mul(this.qty, px), rate);
   }

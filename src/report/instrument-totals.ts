@@ -1,5 +1,5 @@
 /**
- * What strategies have of their instruments, put together: figures by instrument, and their trades one by one.
+ * Figures of all strategies by instrument, and their trades one by one.
  *
  * Invariants: sums are exact; instruments are listed by name, trades by the instant of their opening.
  * Not here: one strategy in one instrument (instrument-sums.ts).
@@ -13,7 +13,7 @@ import { type Extremes, type TradeLists, type TradeRecord, type TradeSums, trade
 
 type ByInstrument = readonly (readonly [instId: string, all: readonly InstrumentSums[]])[];
 
-/** What all strategies have of each instrument, by the name of the instrument. */
+/** Sums of all strategies in each instrument, by the name of the instrument. */
 export const instrumentsOf = (strategies: readonly StrategySums[]): ByInstrument => {
   const all = new Map<string, InstrumentSums[]>();
   for (const one of strategies.flatMap(({ instruments }) => instruments))
@@ -21,7 +21,7 @@ export const instrumentsOf = (strategies: readonly StrategySums[]): ByInstrument
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
 };
 
-/** `charged` says whether the run charged funding, or a liquidation, at all. */
+/** `charged`: the run charged funding, or a liquidation, at all. */
 export const instrumentReports = (
   instruments: ByInstrument,
   markOf: MarkOf,
@@ -50,7 +50,7 @@ interface ListedBy {
   readonly currency: string;
   readonly endAt: number;
   readonly markOf: MarkOf;
-  /** Of recorded prices. */
+  /** Highest and lowest recorded prices. */
   readonly extremes: Extremes;
 }
 

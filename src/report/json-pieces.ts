@@ -1,8 +1,8 @@
 /**
  * JSON of a value in pieces, for values whose text is longer than a string can be.
  *
- * Invariants: the pieces together are what `JSON.stringify` returns for plain objects and arrays; no piece is longer than
- * the text of 256 elements of a list.
+ * Invariants: the pieces together are what `JSON.stringify` returns for plain objects and arrays; no piece is longer
+ * than the text of 256 elements of a list.
  * Not here: JSON for people (cli/json-text.ts).
  */
 

@@ -1,5 +1,5 @@
 /**
- * What the limits cost: one run under them beside the same run without.
+ * Cost of the rate limits: one run under them compared with the same run without.
  *
  * Invariants: pure over two reports of the same config, recording and seed; differences are without less with, money
  * exact.
@@ -32,7 +32,7 @@ interface LimitSide {
 interface LimitCost {
   readonly with: LimitSide;
   readonly without: LimitSide;
-  /** Without less with. */
+  /** Figures without limits less those with them. */
   readonly difference: Omit<LimitSide, "resultHash">;
 }
 

@@ -12,7 +12,7 @@ export class LiquiditySums {
   readonly volume = new RunningSum();
   readonly fees = new RunningSum();
 
-  /** Of several instruments together. */
+  /** Joins the sums of several instruments. */
   static joined(all: readonly LiquiditySums[]): Liquidity {
     return {
       fills: all.reduce((total, { fills }) => total + fills, 0),

@@ -5,12 +5,12 @@
  * Invariants: fills of one pair of an opening and a closing order are one trade; fees and funding follow the quantity
  * that they were charged for, cut at the 18th place, and the last part takes what cutting left, so that sums over
  * trades lose nothing.
- * Not here: trades from flat to flat (round-trips.ts), what is told of a trade (trade-list.ts).
+ * Not here: trades from flat to flat (round-trips.ts), the figures of a trade (trade-list.ts).
  */
 import { add, compare, mul, sub, sum } from "../decimal.ts";
 import { costShare, noteEntry, noteGain, noteOrder, openTrade, type TradeFill, type TradeSums } from "./trade-list.ts";
 
-/** What one fill opened and nothing has closed yet. */
+/** Quantity that one fill opened and no other has closed yet. */
 interface Lot {
   readonly fill: TradeFill;
   readonly at: number;

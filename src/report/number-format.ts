@@ -34,7 +34,7 @@ export const amount = (value: string, places: number): string => {
   return places === 0 ? grouped(whole) : `${grouped(whole)}.${fraction.padEnd(places, "0")}`;
 };
 
-/** With a plus where it is a gain. */
+/** Formats a number with its sign, also a plus. */
 export const signed = (value: string, places: number): string =>
   `${isPositive(value) ? "+" : ""}${amount(value, places)}`;
 

@@ -1,5 +1,5 @@
 /**
- * Orders that rest at the service now, as the service itself tells.
+ * Orders that rest at the service now, as the service itself lists them.
  *
  * Invariants: an order is known from its first active record to its first final one; what is left of it is exact.
  */
@@ -25,7 +25,7 @@ export class RestingOrders {
     else this.#open.delete(record.ordId);
   }
 
-  /** Those that `counts` says belong to the question; notional of those whose quote currency has a rate. */
+  /** Counts the orders for which `counts` is true; notional of those whose quote currency has a rate. */
   of(rateOf: RateOf, counts: (clOrdId: string) => boolean): OpenOrders {
     const own = [...this.#open.values()].filter(({ clOrdId }) => counts(clOrdId));
     const worth = own.map((record) => inCurrency(leftOf(record, this.#profile), rateOf(record.instId) ?? "0"));

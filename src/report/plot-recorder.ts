@@ -7,7 +7,7 @@
  * Not here: who publishes (host/context.ts), how it is drawn (html/).
  */
 
-/** Where a plotted value belongs. */
+/** Place of a plotted value. */
 interface PlotPlace {
   readonly pane?: string;
   readonly instId?: string;
@@ -33,7 +33,7 @@ const linesMax = 64;
 
 export class PlotRecorder {
   readonly #lines = new Map<string, { readonly about: Omit<PlotLine, "points">; points: Points }>();
-  /** Whether values are kept. */
+  /** True if values are kept. */
   isOn = false;
   /** Values under names beyond the first `linesMax`. */
   leftOut = 0;

@@ -1,5 +1,5 @@
 /**
- * Strategies and instruments of a run beside each other: what was held over time, and how their returns went together.
+ * Portfolio of a run: positions of its strategies and instruments over time, and the correlation of their returns.
  *
  * Invariants: money is decimal text in the run's currency; coefficients have four digits and are null where one side
  * never moved.
@@ -9,7 +9,7 @@ import { abs, approximate, compare, div, fromApproximate, sum } from "../decimal
 import type { EquityPoint } from "./equity.ts";
 import { returnSeries } from "./return-series.ts";
 
-/** What strategies held at an instant: positions in instruments without their signs, and with them. */
+/** Exposure at an instant: positions in instruments without their signs, and with them. */
 export interface ExposurePoint {
   readonly at: number;
   readonly gross: string;
@@ -25,7 +25,7 @@ export interface ExposureReport {
 
 interface ExposureFigures {
   readonly max: string;
-  /** At most eight fraction digits. */
+  /** Mean of the pairs' correlations, with at most eight fraction digits. */
   readonly mean: string;
   readonly end: string;
 }
@@ -38,7 +38,7 @@ export interface CorrelationMatrix {
   readonly values: readonly (readonly (string | null)[])[];
 }
 
-/** How returns of a run went together: of its strategies, and of the prices of what they traded. */
+/** Correlations of a run's returns: of its strategies, and of the prices of their instruments. */
 export interface Correlations {
   readonly strategies?: CorrelationMatrix;
   readonly instruments?: CorrelationMatrix;

@@ -3,7 +3,7 @@
  * them.
  *
  * Invariants: each series is gone through once, when something is asked of it first; a question takes logarithmic time.
- * Of bars all that overlap the stretch count, because nothing says when within a bar its extremes were.
+ * Of bars all that overlap the stretch count, because the instant of an extreme within a bar is not known.
  * Not here: which series shows an instrument's prices, and how (price-lines.ts).
  */
 import { div, type Grid, grid } from "../decimal.ts";

@@ -15,9 +15,9 @@ export interface PriceLine {
   readonly of: "quote" | "trade" | "candle";
   /** Milliseconds that a bar covers; 0 where each entry is one price, from its instant on. */
   readonly barMs: number;
-  /** Decimal text: what 1 stands for in the columns of prices. */
+  /** Decimal text: value of 1 in the columns of prices. */
   readonly unit: string;
-  /** When each bar begins, milliseconds since the epoch. */
+  /** Start of each bar, milliseconds since the epoch. */
   readonly at: readonly number[];
   readonly open: readonly number[];
   readonly high: readonly number[];
@@ -64,7 +64,7 @@ export const priceSeriesOf = (tape: Tape, instrument: number): PriceSeries | und
   return shortest(own.filter((one): one is PriceSeries => one.kind === of));
 };
 
-/** Of bars the shortest. */
+/** Returns the series of the shortest bars; undefined without bars. */
 const shortest = (series: readonly PriceSeries[]): PriceSeries | undefined =>
   series.reduce<PriceSeries | undefined>(
     (best, one) => (best?.kind === "candle" && one.kind === "candle" && one.barMs >= best.barMs ? best : one),

@@ -11,11 +11,11 @@ import type { Event } from "../journal/events.ts";
 
 /** Use of the quota in one minute. */
 export interface QuotaMinute {
-  /** When it began, milliseconds since the epoch. */
+  /** Start, milliseconds since the epoch. */
   readonly at: number;
   /** Sum over all users. */
   readonly weight: number;
-  /** Of the user and minute that used most. */
+  /** Highest weight that a user spent in a minute. */
   readonly peakWeight: number;
   readonly requests: number;
   /** Requests in the fullest second of a key. */
@@ -33,7 +33,7 @@ export const waitedFor: readonly WaitedFor[] = ["uid", "key", "ip", "other", "tu
 
 export interface QuotaOverTime {
   readonly spanMs: number;
-  /** At most `spansMax`, without holes. */
+  /** Spans of the run without gaps, at most `spansMax`. */
   readonly spans: readonly QuotaMinute[];
 }
 
@@ -68,7 +68,7 @@ const emptyMinute = (at: number): Minute => ({
 const layerOf = (name: string): WaitedFor => (name === "uid" || name === "key" || name === "ip" ? name : "other");
 
 export class QuotaMinutes {
-  /** How far the service's clock is ahead. */
+  /** Milliseconds by which the service's clock is ahead. */
   readonly #skewMs: number;
   readonly #keptMax: number;
   readonly #byMinute = new Map<number, Minute>();
@@ -246,13 +246,13 @@ export const overTime = (minutes: readonly QuotaMinute[]): QuotaOverTime => {
   return { spanMs, spans: groups.map((group, index) => joined((base + index) * spanMs, group)) };
 };
 
-/** How long actions waited in all, by the layer they waited for, in whole milliseconds. */
+/** Total waiting time of actions by the layer that they waited for, in whole milliseconds. */
 export const waitedIn = (minutes: readonly QuotaMinute[]): Record<WaitedFor, number> =>
   Object.fromEntries(
     waitedFor.map((layer) => [layer, Math.round(minutes.reduce((total, { waitedMs }) => total + waitedMs[layer], 0))]),
   ) as Record<WaitedFor, number>;
 
-/** What was used of each layer where most was: requests and weight of a minute, requests of a key's second. */
+/** Highest use of each layer: requests and weight of a minute, requests of a key's second. */
 export const peaksIn = (minutes: readonly QuotaMinute[]): Readonly<Record<"ip" | "key" | "uid", number>> => {
   const peak = (of: (minute: QuotaMinute) => number): number =>
     minutes.reduce((most, minute) => Math.max(most, of(minute)), 0);

@@ -2,7 +2,7 @@
  * Report of a run from what was recorded of it, as a backtest makes it: the same counting over its fills.
  *
  * Invariants: trades, profit and fees come from the fills alone, by the code that counts for backtests; what is not
- * recorded (the market, peaks of the service's own count, latency) is left empty and said.
+ * recorded (the market, peaks of the service's own count, latency) is left empty and listed.
  * Not here: where records are kept (plugins/sqlite).
  */
 import { div, isPositive, sub, sum } from "../decimal.ts";
@@ -33,7 +33,7 @@ export interface RecordedFill extends Omit<Fill, "uid" | "liquidity"> {
 
 /** Records of a run between two instants (milliseconds since the epoch, both included), each list in order of time. */
 interface RunRecords {
-  /** Where they come from, for the report: a file. */
+  /** Source of the events, for the report: a file. */
   readonly name: string;
   readonly from: number;
   readonly to: number;
@@ -117,7 +117,7 @@ const listen = (events: readonly Event[], tally: TradeStatistics) => {
 
 /** Each names its strategy: the fills of one close of the account's position may belong to several. */
 const take = (tally: TradeStatistics, { strategy, liquidity, currency: _currency, ...fill }: RecordedFill): void => {
-  // Records of limit orders do not tell.
+  // Records of limit orders do not contain it.
   tally.onFill({ ...fill, uid: "", liquidity: liquidity === "taker" ? "taker" : "maker" }, fill.at, strategy);
 };
 

@@ -12,7 +12,7 @@ export interface RejectionReason {
   readonly count: number;
   /** `engine`: refused before it cost quota; `service`: rejected by the service. */
   readonly by: "engine" | "service";
-  /** With … in the place of numbers in which the orders differ. */
+  /** Text with … in the place of numbers in which the orders differ. */
   readonly reason: string;
   /** The strategies it happened to. */
   readonly strategies: readonly string[];
@@ -20,7 +20,7 @@ export interface RejectionReason {
   readonly example: { readonly strategy: string; readonly slot: string; readonly reason: string };
 }
 
-/** What a list of the commonest reasons leaves out. */
+/** Number of reasons and orders that a list of the commonest reasons leaves out. */
 export interface MoreRejections {
   readonly reasons: number;
   readonly orders: number;
@@ -49,12 +49,12 @@ export class RejectionReasons {
     else if (event.type === "order.changed" && event.phase === "rejected") this.#note("service", event);
   }
 
-  /** At most `most`, commonest first. */
+  /** Returns at most `most` reasons, commonest first. */
   list(most = mostDefault): readonly RejectionReason[] {
     return this.#sorted().slice(0, most).map(rowOf);
   }
 
-  /** What `list` with the same bound leaves out. */
+  /** Returns what `list` with the same bound leaves out. */
   more(most = mostDefault): MoreRejections {
     const rest = this.#sorted().slice(most);
     return { reasons: rest.length, orders: rest.reduce((total, { count }) => total + count, this.#beyond) };
@@ -94,7 +94,7 @@ const rowOf = ({ count, by, pattern, same, strategies, example }: Group): Reject
 });
 
 const code = /^\d{4,6}(?= )/;
-// Words of eight characters or more that hold a digit are ids; what stands alone and is made of digits is a number.
+// Words of eight characters or more that hold a digit are ids; a word of digits alone is a number.
 const varying = /\b(?=[A-Za-z]*\d)[A-Za-z\d]{8,}\b|(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)/g;
 
 const patternOf = (reason: string): string => {

@@ -2,7 +2,7 @@
  * A report in sections of tables and sentences: what a page, a document or a terminal draws.
  *
  * Invariants: pure text from the report alone, rounded for show; a table without rows is a sentence or left out;
- * foreign text (names, reasons, places) is as it came, and whoever draws it escapes it.
+ * foreign text (names, reasons, places) is unchanged, and the caller that draws it escapes it.
  * Not here: the rows (run-facts.ts, trade-facts.ts, return-facts.ts), their look on a terminal (report-text.ts).
  */
 import { layers } from "../contract/limits.ts";
@@ -43,7 +43,7 @@ export interface ReportSections {
   readonly title: string;
   /** Span, rows, seed and events. */
   readonly facts: string;
-  /** What a reader must know before the figures, the gravest first. */
+  /** Warnings that come before the figures, the gravest first. */
   readonly warnings: readonly string[];
   /** Fraction digits of money in this report. */
   readonly places: number;
@@ -51,7 +51,7 @@ export interface ReportSections {
   readonly sections: readonly ReportSection[];
 }
 
-/** A figure that stands for the whole run. A gain or loss has its sign. */
+/** Figure of the whole run. A gain or loss has its sign. */
 export interface KeyFigure {
   readonly name: string;
   readonly value: string;
@@ -72,9 +72,9 @@ export type ReportBlock = ReportTable | ReportSentence;
 export interface ReportTable {
   readonly kind: "table";
   readonly id: string;
-  /** Where it has one within its section. */
+  /** Heading within its section. */
   readonly heading?: string;
-  /** What it holds, for those who do not see its place. */
+  /** Label of its contents, for readers who do not see its place. */
   readonly caption: string;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly ReportCell[])[];

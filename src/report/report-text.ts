@@ -2,7 +2,7 @@
  * A report as a page for a terminal: what happened, what it earned, what it cost in quota, and under which assumptions.
  *
  * Invariants: pure text from the report alone; no line is wider than `columns` (60 at least); colour repeats what words
- * and signs already say; foreign words are made printable and cut to their column.
+ * and signs already show; foreign words are made printable and cut to their column.
  * Not here: the figures (report.ts), the equity line (chart.ts), how a number is spelled (number-format.ts).
  */
 import { approximate, compare } from "../decimal.ts";
@@ -159,7 +159,7 @@ const tableText = (of: ReportSections, id: string, named: number, page: Page): r
 
 const strategyNameMax = 18;
 
-/** A column for each strategy; where they do not fit beside each other, further ones follow below. */
+/** A column for each strategy; those that do not fit into the width follow below. */
 const trades = (of: ReportSections, { width, paint }: Page): readonly string[] => {
   const { columns: heads = [], rows = [] } = tableIn(of, "trades") ?? {};
   const names = rows.map(([name = ""]) => textOf(name));

@@ -1,5 +1,5 @@
 /**
- * What a backtest tells: one plain value, and the arithmetic that fills it.
+ * Report of a backtest: one plain value, and the arithmetic that fills it.
  *
  * Invariants: money is decimal text; a report holds JSON only, so its canonical text and hash are the same on every
  * machine; `wallMs` is the one machine fact and stays out of the hash; statistics of nothing are 0, never NaN.
@@ -29,7 +29,7 @@ export interface PositionReport {
   readonly strategy: string;
   readonly instId: string;
   readonly qty: string;
-  /** At most twelve fraction digits. */
+  /** Average price, with at most twelve fraction digits. */
   readonly averagePx: string;
   readonly markPx: string;
   readonly unrealised: string;
@@ -42,7 +42,7 @@ export interface Latencies {
   readonly p99: number;
 }
 
-/** What was traded on one side of the fee schedule, in the run's currency. */
+/** Trades on one side of the fee schedule, in the run's currency. */
 export interface Liquidity {
   readonly fills: number;
   readonly volume: string;
@@ -60,9 +60,9 @@ export interface LiquidationReport {
   readonly count: number;
   /** Traded in closing them. */
   readonly value: string;
-  /** Beside the fees of the fills. */
+  /** Fees of liquidations, in addition to the fees of the fills. */
   readonly fees: string;
-  /** What was lost beyond what there was, and paid by the service's fund. */
+  /** Losses beyond the account's funds, paid by the service's fund. */
   readonly covered: string;
   /** The first ones. */
   readonly first: readonly Pick<Liquidation, "at" | "uid" | "instId" | "side" | "qty">[];
@@ -89,7 +89,7 @@ export interface StrategyReport extends ExitGapReport {
   /** Paid, or received where negative; left out where the run charged none. */
   readonly funding?: string;
   /**
-   * Fees of liquidations beside those of fills, less what the service's fund paid; left out where nothing was
+   * Fees of liquidations in addition to those of fills, less what the service's fund paid; left out where nothing was
    * liquidated.
    */
   readonly liquidation?: string;
@@ -107,13 +107,13 @@ export interface StrategyReport extends ExitGapReport {
   readonly weight: number;
   /** Milliseconds that its actions waited for quota. */
   readonly heldMs: number;
-  /** Whether it runs, has completed or has failed at the end. */
+  /** State at the end: running, completed or failed. */
   readonly state: "running" | "completed" | "failed";
-  /** What it failed with. */
+  /** Message of its failure. */
   readonly error?: string;
 }
 
-/** What strategies made of one instrument. Money is decimal text in the report's `currency`. */
+/** Results of the strategies in one instrument. Money is decimal text in the report's `currency`. */
 export interface InstrumentReport {
   /** Executions of strategies' own orders, and their value. */
   readonly fills: number;
@@ -131,7 +131,7 @@ export interface InstrumentReport {
 /** A run in real time. */
 interface RealRun {
   readonly kind: "paper" | "live";
-  /** Where it traded, in words. */
+  /** Service that it traded on, in words. */
   readonly place: string;
   /** `account`: of the embedded account. `fills`: profit of own fills since the start, marked by quotes. */
   readonly equity: "account" | "fills";
@@ -144,7 +144,7 @@ interface RealRun {
 export interface RunReport {
   /** Hash of everything that the run did: equal for equal inputs, on every machine. */
   readonly resultHash: string;
-  /** Of a run in real time; left out of a backtest. */
+  /** Facts of a run in real time; left out of a backtest. */
   readonly run?: RealRun;
   /** The recording that was played; of a run in real time its place and times. */
   readonly fixture: {
@@ -156,7 +156,7 @@ export interface RunReport {
   };
   /** Seed of all chance. */
   readonly seed: string;
-  /** In the event log; `fill` left out, since executions are counted by `fills`. */
+  /** Number of events in the log, without `fill`, since executions are counted by `fills`. */
   readonly events: number;
   /** Time that passed in the recording. */
   readonly virtualMs: number;
@@ -183,7 +183,7 @@ export interface RunReport {
   readonly volume: string;
   /** Traded value over the first equity, at most four digits; "0" where there was none. */
   readonly turnover: string;
-  /** What remained: the change of equity, after fees. */
+  /** Profit: the change of equity, after fees. */
   readonly pnl: string;
   /** Total cost: positive was paid, negative was earned. */
   readonly fees: string;
@@ -191,7 +191,7 @@ export interface RunReport {
   readonly funding?: string;
   /** Positions that the service closed for want of margin; left out where there were none. */
   readonly liquidations?: LiquidationReport;
-  /** Of the strategies' trades, before fees: what is closed. */
+  /** Profit of the strategies' closed trades, before fees. */
   readonly realised: string;
   /** Of the strategies' trades, before fees: what positions would still bring at their marks. */
   readonly unrealised: string;
@@ -199,9 +199,9 @@ export interface RunReport {
   readonly elsewhere: string;
   /** Value and fees of fills by whether they made or took. */
   readonly liquidity: { readonly maker: Liquidity; readonly taker: Liquidity };
-  /** Of all strategies: `net` plus `open` is `pnl` less `elsewhere`. */
+  /** Trades of all strategies: `net` plus `open` is `pnl` less `elsewhere`. */
   readonly trades: TradeReport;
-  /** What is held at the end. */
+  /** Positions at the end. */
   readonly positions: readonly PositionReport[];
   /** Currency of all money of the report. */
   readonly currency: string;
@@ -229,21 +229,22 @@ export interface RunReport {
   /** Each strategy's part, by name. */
   readonly perStrategy: Readonly<Record<string, StrategyReport>>;
   /**
-   * What strategies made of each instrument that they traded, by name: their `pnl` adds up to that of the strategies.
+   * Results of the strategies in each instrument that they traded, by name: their `pnl` adds up to that of the
+   * strategies.
    */
   readonly perInstrument: Readonly<Record<string, InstrumentReport>>;
-  /** What strategies held over time. */
+  /** Exposure of the strategies over time. */
   readonly exposure: ExposureReport;
   /**
-   * How returns went together: of strategies, and of the prices of what they traded; left out where there are not two
+   * Correlations of returns: of strategies, and of the prices of their instruments; left out where there are not two
    * of either.
    */
   readonly correlation?: Correlations;
   /** The commonest reasons for which orders were refused or rejected. */
   readonly turnedDown: readonly RejectionReason[];
-  /** How many reasons are left out of `turnedDown`, and how many orders they concern. */
+  /** Number of reasons that are left out of `turnedDown`, and of the orders that they concern. */
   readonly turnedDownMore: MoreRejections;
-  /** At most `equityPointsMax` points. */
+  /** Equity over time, at most `equityPointsMax` points. */
   readonly equity: readonly EquityPoint[];
   /** The deepest fall of the equity below its best. */
   readonly drawdown: Drawdown;
@@ -263,28 +264,28 @@ export interface RunReport {
    * instrument.
    */
   readonly gapFills?: Readonly<Record<string, number>>;
-  /** What the recording holds, and its gaps. */
+  /** Contents of the recording, and its gaps. */
   readonly coverage: Coverage;
-  /** What a reader must know before the figures, the gravest first; none of an ordinary run. */
+  /** Warnings that come before the figures, the gravest first; empty for an ordinary run. */
   readonly warnings: readonly string[];
-  /** What the run took for granted, in sentences. */
+  /** Assumptions of the run, in sentences. */
   readonly assumptions: readonly string[];
 }
 
-/** How far a run has come: for people who wait, never for programs. */
+/** Progress of a run: for people who wait, never for programs. */
 export interface Progress {
   /** Instant on the virtual clock, and the span it moves through. */
   readonly at: number;
   readonly startAt: number;
   readonly endAt: number;
-  /** When trading began: after the warm-up, if there is one. */
+  /** Instant at which trading began: after the warm-up, if there is one. */
   readonly tradesAt: number;
-  /** What the account has gained since then, in the run's currency; what is held is valued at this instant. */
+  /** Profit of the account since then, in the run's currency; positions are valued at this instant. */
   readonly pnl: string;
   readonly events: number;
 }
 
-/** What a report is of, in words, such as "Backtest of demo". */
+/** Title of a report, such as "Backtest of demo". */
 export const titleOf = ({ run, fixture }: Pick<RunReport, "run" | "fixture">): string => {
   if (run === undefined) return `Backtest of ${fixture.name}`;
   return `${run.kind === "paper" ? "Paper run" : "Live run"} at ${run.place}`;
@@ -307,7 +308,7 @@ export const feeBpsOf = (fees: string, volume: string): string =>
 
 type Costs = Pick<RunReport, "pnl" | "fees" | "funding" | "liquidations">;
 
-/** What would have remained without fees and whatever else the service charged. */
+/** Profit without fees and all other charges of the service. */
 export const grossOf = ({ pnl, fees, funding = "0", liquidations }: Costs): string =>
   add(add(add(pnl, fees), funding), liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered));
 

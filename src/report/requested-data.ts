@@ -1,5 +1,5 @@
 /**
- * Which market data was asked for during a run, and by which strategies.
+ * Market data that was requested during a run, with the strategies that requested it.
  *
  * Invariants: each stream is noted once, in the order of asking; what the market answers is handed on untouched,
  * refusals included, which are not noted. Quotes that no strategy asked for are the engine's, to price market orders,

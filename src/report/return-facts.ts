@@ -1,7 +1,7 @@
 /**
  * Returns and their risk in words: the sentences and rows that the text report and the page for a browser share.
  *
- * Invariants: pure text from the report alone; what has no value is a dash; nothing annualised is said of a run too
+ * Invariants: pure text from the report alone; what has no value is a dash; no annualised figure is given for a run too
  * short for it.
  * Not here: the figures (returns.ts), their place on a page (report-text.ts, html/).
  */
@@ -14,7 +14,7 @@ const tooShort = "Annualised figures need at least 7 days.";
 const ratio = (value: string | undefined): string => (value === undefined ? "-" : amount(value, 2));
 const share = (value: string): string => `${signed(value, 2)} %`;
 
-/** What there is to say of returns, and where it comes from. */
+/** Figures of returns, and their source. */
 export const returnFacts = (
   returns: Returns | undefined,
   currency: string,
@@ -37,7 +37,7 @@ export const returnFacts = (
   };
 };
 
-/** Of single days; nothing of a run that is not told by days. */
+/** Figures of single days; empty for a run that is not reported by days. */
 export const dayFacts = ({ per, single }: Returns): readonly string[] => {
   const {
     averagePercent,
@@ -66,7 +66,7 @@ export const benchmarkFact = ({ benchmark, returns }: RunReport): readonly strin
 
 export const fallColumns = ["", "fell from", "bottom", "back", "depth", "days"] as const;
 
-/** The deepest falls of a run that is told by days. */
+/** The deepest falls of a run that is reported by days. */
 export const fallRows = ({ per, drawdowns }: Returns): readonly (readonly string[])[] =>
   per === "run"
     ? []

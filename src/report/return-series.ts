@@ -21,14 +21,15 @@ export interface ReturnPoint extends EquityPoint {
 export const dayMs = 86_400_000;
 const daysMin = 7;
 /**
- * A day that is cut shorter than this belongs to the one beside it: recordings begin and end a moment beyond midnight.
+ * A day that is cut shorter than this belongs to the neighbouring day: recordings begin and end a moment beyond
+ * midnight.
  */
 const partMsMin = 60_000;
 
-/** Whether figures may be scaled to a year: recordings end a moment before the full day. */
+/** True if figures may be scaled to a year: recordings end a moment before the full day. */
 export const isAnnualised = (ms: number): boolean => ms >= daysMin * dayMs - partMsMin;
 
-/** Midnights in UTC between the days of a run that is long enough to be told by days; none of a shorter one. */
+/** Midnights in UTC between the days of a run that is long enough to be reported by days; none for a shorter one. */
 export const dayEnds = (fromAt: number, untilAt: number): readonly number[] => {
   if (!isAnnualised(untilAt - fromAt)) return [];
   const ends: number[] = [];
@@ -67,14 +68,14 @@ const equallySpaced = (equity: readonly EquityPoint[]): readonly EquityPoint[] =
   return equity.length > 2 && spacing(equity.length - 1) < spacing(1) / 2 ? equity.slice(0, -1) : equity;
 };
 
-/** What had nothing left changes no more. */
+/** An account without funds does not change any more. */
 const changesOf = (closes: readonly Close[]): readonly ReturnPoint[] =>
   closes.slice(1).map((close, index) => {
     const before = (closes[index] as Close).equity;
     return { ...close, change: isPositive(before) ? div(sub(close.equity, before), before, 18) : "0" };
   });
 
-/** What `sluice backtest --returns` writes. */
+/** Text that `sluice backtest --returns` writes. */
 export const returnsCsv = (series: readonly ReturnPoint[]): Iterable<string> =>
   csvPieces([
     ["date", "return", "equity"],

@@ -5,9 +5,9 @@
  * Formulas are those of QuantStats 0.0.86 (`quantstats.stats`) with a risk-free rate of 0; empyrical-reloaded 0.7.1
  * gives the same where it has them, except that its value at risk and shortfall are of the returns as they were: those
  * are the `historical` ones.
- * Invariants: returns are shares, 0.01 for one percent; what cannot be said of so few or so equal returns is absent,
+ * Invariants: returns are shares, 0.01 for one percent; a figure that needs more or less equal returns is absent,
  * never 0 or infinite; only arithmetic that every machine rounds alike is used.
- * Not here: which returns (return-series.ts), how they are told (returns.ts).
+ * Not here: the returns (return-series.ts), their texts (returns.ts).
  */
 
 /** Figures of a series of returns, as shares and plain ratios. */
@@ -29,7 +29,7 @@ export interface ReturnStatistics {
    */
   readonly historicalValueAtRisk: number;
   readonly historicalShortfall: number;
-  /** Without bias, as pandas has it; 0 for a normal distribution. */
+  /** Unbiased skewness, as pandas computes it; 0 for a normal distribution. */
   readonly skew?: number;
   readonly kurtosis?: number;
   readonly best: number;
@@ -42,7 +42,7 @@ const normalQuantile = -1.6448536269514729;
 const normalDensity = 0.10313564037537139;
 
 /**
- * What a spread has to exceed, as a share of the largest return, to be more than what rounding leaves of equal returns.
+ * Smallest spread, as a share of the largest return, that is more than the rounding error of equal returns.
  */
 const spreadMin = 1e-12;
 

@@ -1,7 +1,7 @@
 /**
  * Return of a run and its risk: what it made, compounded over a year, and the statistics of its returns.
  *
- * Invariants: a run of at least seven days is told by days and scaled to years of 365 of them, a shorter one by its
+ * Invariants: a run of at least seven days is reported by days and scaled to years of 365 of them, a shorter one by its
  * samples and never scaled beyond itself; the risk-free rate is 0; a loss is never more than everything; figures are
  * percentages of four digits.
  * Not here: the series (return-series.ts), the formulas (return-statistics.ts), powers (growth.ts).
@@ -16,7 +16,7 @@ import { type ReturnStatistics, rollingOf, statisticsOf } from "./return-statist
 
 /** Return, volatility and ratios of a run. Formulas are those of QuantStats; percentages have four digits. */
 export interface Returns {
-  /** What volatility and ratios are scaled to: 365 days, or the run itself where it is shorter than seven. */
+  /** Time that volatility and ratios are scaled to: 365 days, or the run itself where it is shorter than seven. */
   readonly per: "year" | "run";
   /** Equity at the start, of which `percent` is a percentage. */
   readonly startEquity: string;
@@ -38,7 +38,7 @@ export interface Returns {
   /** Returns that these figures come from, and the time over which each was made. */
   readonly samples: number;
   readonly everyMs: number;
-  /** Of single returns, by days those of days. */
+  /** Figures of single returns: of days where the run is reported by days. */
   readonly single: SingleReturns;
   /** The five deepest falls between closes, the deepest first. */
   readonly drawdowns: readonly DrawdownPeriod[];
@@ -61,7 +61,7 @@ export interface SingleReturns {
   /** The same of the returns as they were (empyrical). */
   readonly historicalVarPercent: string;
   readonly historicalCvarPercent: string;
-  /** Without bias; of at least three and four returns that vary. */
+  /** Unbiased skewness; absent for fewer than three returns that vary. */
   readonly skew?: string;
   readonly kurtosis?: string;
 }
@@ -80,7 +80,7 @@ export interface RollingFigures {
 }
 
 const daysInYear = 365;
-/** A week compounded over a year can grow beyond all measure; from here on it says nothing. */
+/** A week compounded over a year can grow without bound; beyond this it is left out. */
 const cagrPercentMax = 1_000_000;
 const rollingDays = 30;
 const rollingPointsMax = 200;
@@ -126,7 +126,7 @@ const ratiosOf = ({ sharpe, sortino, omega }: ReturnStatistics): Pick<Returns, "
   ...(omega !== undefined && { omega: ratio(omega) }),
 });
 
-/** What had nothing left has lost everything, whatever it owed. */
+/** An account without funds has lost everything, however much it owes. */
 const yearly = (
   start: string,
   end: string,

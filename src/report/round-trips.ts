@@ -3,7 +3,7 @@
  *
  * Invariants: a fill that reverses the position closes one trade and opens the next, each with its share of the fee;
  * every fill and every charge is in exactly one trade, so that sums over trades lose nothing.
- * Not here: trades by lots (matched-lots.ts), what is told of a trade (trade-list.ts).
+ * Not here: trades by lots (matched-lots.ts), the figures of a trade (trade-list.ts).
  */
 import { add, compare, mul, plain, sub } from "../decimal.ts";
 import { assert } from "../errors.ts";
@@ -19,7 +19,7 @@ import {
   type TradeSums,
 } from "./trade-list.ts";
 
-/** Which trades are kept one by one, besides sums over all. */
+/** Trades that are kept one by one, besides sums over all. */
 export interface KeptTrades {
   /** Those by lots as well. */
   readonly keepsLots?: boolean;
@@ -30,13 +30,13 @@ export interface KeptTrades {
 }
 
 export class RoundTrips {
-  /** In the order of their openings; the last one may still be open. */
+  /** Trades in the order of their openings; the last one may still be open. */
   readonly all: TradeSums[] = [];
-  /** Sums of all but the last one: each is added when the next one begins, since it is closed for good then. */
+  /** Sums of all but the last one: each is added when the next one begins, since it is closed then. */
   readonly earlier = new ClosedTrades();
   readonly #listed: boolean;
   readonly #keptMax: number;
-  /** No recording tells later which prices were reached. */
+  /** The recording does not show later which prices were reached. */
   readonly #looks: boolean;
 
   constructor({ keepsTrades = true, keptMax }: KeptTrades) {

@@ -1,5 +1,5 @@
 /**
- * How the figures of a run in real time were counted, in sentences for its report.
+ * Assumptions behind the figures of a run in real time, in sentences for its report.
  */
 import { layers } from "../contract/limits.ts";
 import { isAnnualised } from "./return-series.ts";

@@ -35,7 +35,7 @@ export const moneyFacts = (report: RunReport, places: number): readonly Fact[] =
   ];
 };
 
-/** What the service charged or paid beside fees. */
+/** Charges and payments of the service other than fees. */
 const chargedFacts = ({ funding, liquidations }: RunReport, places: number): readonly Fact[] => [
   ...(funding === undefined
     ? []
@@ -97,7 +97,7 @@ const strategyColumns: readonly StrategyColumn[] = [
   { name: "delay", rank: 4, cell: ({ heldMs }) => duration(heldMs) },
 ];
 
-/** Those that say something of a run. */
+/** Columns that have a value in a run. */
 export const columnsFor = ({ perStrategy }: RunReport): readonly StrategyColumn[] => {
   const funded = Object.values(perStrategy).some(({ funding }) => funding !== undefined);
   return strategyColumns.filter(({ name }) => funded || name !== "funding");
@@ -118,7 +118,7 @@ export const positionRows = ({ positions }: RunReport, places: number): readonly
     signed(unrealised, places),
   ]);
 
-/** As many digits as tell prices of this size apart. */
+/** Number of digits that distinguish prices of this size. */
 const price = (px: string): string => amount(px, Math.max(2, placesFor(px)));
 
 export const waitNames: Readonly<Record<WaitedFor, string>> = {
@@ -147,7 +147,7 @@ interface DelayFact {
   readonly note: string;
 }
 
-/** How long actions took. */
+/** Durations of actions. */
 export const delayFacts = ({ quota: { heldMs }, latency: { place, cancel } }: RunReport): readonly DelayFact[] => {
   const fact = (what: string, { count, p50, p99 }: Latencies, note: string): DelayFact =>
     count === 0 ? { what, p50: "-", p99: "-", note: "none" } : { what, p50: duration(p50), p99: duration(p99), note };

@@ -1,5 +1,5 @@
 /**
- * Recorder of a run in real time, paper or live: what it did and made, as the report of a backtest tells it.
+ * Recorder of a run in real time, paper or live: its orders and results, in the form of a backtest's report.
  *
  * Invariants: only listens, and asks the service for nothing; bounded, however long the run: at most `samplesMax`
  * samples (every second one is dropped when there are more), the last `keptMax` fills, and trades of each strategy and
@@ -31,7 +31,7 @@ import { warningsOf } from "./warnings.ts";
 const samplesMax = 2_000;
 const keptMax = 20_000;
 const firstSampleMs = 1_000;
-/** Whoever calls each second is not exact. */
+/** Tolerance for a caller that calls about once a second. */
 const slackMs = 500;
 
 /** A strategy as far as a report needs it. */
@@ -46,7 +46,7 @@ interface StrategyMoney {
 export interface AccountMoney {
   readonly currency: string;
   readonly rateOf: RateOf;
-  /** Of all users together, in `currency`. */
+  /** Equity of all users together, in `currency`. */
   readonly equity: () => string;
   /** The mark price of an instrument. */
   readonly markPx: (instId: string) => string | undefined;
@@ -72,14 +72,14 @@ export class RunRecorder {
   readonly #fills = new RunFills(keptMax);
   readonly #fall = new DeepestFall();
   #account: AccountMoney | undefined;
-  /** Of the first position or fill, where no account says. */
+  /** Currency of the first position or fill, where no account gives one. */
   #currency: string | undefined;
   #begun = false;
-  /** What was held at the start, and the fees paid for it until then, by strategy and instrument. */
+  /** Positions at the start, and the fees paid for them until then, by strategy and instrument. */
   #carriedFees: ReadonlyMap<string, string> = new Map();
   #hasCarried = false;
   readonly #traded = new Set<string>();
-  /** What closing a position would meet, or would have when the engine last held it. */
+  /** Price at which a position could be closed, or could have been when the engine last held it. */
   readonly #markedAt = new Map<string, string>();
   #sampleMs = firstSampleMs;
   #sampledAt = Number.NEGATIVE_INFINITY;
@@ -144,7 +144,7 @@ export class RunRecorder {
     this.#tally.onFill(fill, at);
   }
 
-  /** What the embedded service charged. */
+  /** Charges of the embedded service. */
   readonly onFunding = (funding: Funding): void => this.#tally.onFunding(funding);
   readonly onLiquidation = (liquidation: Liquidation): void => this.#tally.onLiquidation(liquidation);
 
@@ -222,7 +222,7 @@ export class RunRecorder {
     return this.#tally.tradeLists(this.#marks(strategies), () => undefined).position;
   }
 
-  /** What is kept step by step: samples, fills, trades and minutes of the quota; orders one by one are not. */
+  /** Parts that are kept step by step: samples, fills, trades and minutes of the quota; not single orders. */
   details(strategies: readonly StrategyMoney[]): Partial<RunDetails> {
     const { equity, exposure, strategies: lines, benchmark, prices } = this.#samples;
     const endAt = this.#endAt ?? this.#options.now();
@@ -279,7 +279,7 @@ export class RunRecorder {
     return new Map(known);
   }
 
-  /** What closing a position would meet, as the engine or the embedded service has it. */
+  /** Price at which a position could be closed, from the engine or the embedded service. */
   #marks(strategies: readonly StrategyMoney[]): Prices {
     const account = this.#account;
     if (account !== undefined) return { get: (instId) => account.markPx(instId) };

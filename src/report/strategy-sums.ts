@@ -39,7 +39,7 @@ export class StrategySums {
     return sum(this.instruments.map((one) => one[what]));
   }
 
-  /** What it made so far, what it holds valued by `markOf`. */
+  /** Profit so far; positions are valued by `markOf`. */
   pnl(markOf: MarkOf): string {
     return sum(this.instruments.map((one) => one.net(markOf(one))));
   }
@@ -51,7 +51,7 @@ export class StrategySums {
     });
   }
 
-  /** What is held of an instrument; "0" without any. */
+  /** Position in an instrument; "0" without any. */
   qtyOf(instId: string): string {
     return this.#instruments.get(instId)?.qty ?? "0";
   }

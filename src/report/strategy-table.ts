@@ -1,8 +1,8 @@
 /**
  * The table of strategies in a report: one row each, as many columns as fit.
  *
- * Invariants: columns are dropped whole, the least telling first, never cut; a failed strategy says why on a line of
- * its own.
+ * Invariants: columns are dropped whole, the least important first, never cut; a failed strategy has its reason on a
+ * line of its own.
  */
 import { cut, padEnd, padStart, printable, widthOf, wrapped } from "./ansi.ts";
 import { grouped } from "./number-format.ts";

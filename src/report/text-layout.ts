@@ -1,8 +1,8 @@
 /**
  * The building blocks of a report on a terminal: headings, facts in columns, two blocks side by side, small tables.
  *
- * Invariants: labels stand left, figures right; colour repeats what signs and words say.
- * Not here: what is said (report-text.ts), colour and width of text (ansi.ts).
+ * Invariants: labels are left, figures right; colour repeats what signs and words show.
+ * Not here: the texts (report-text.ts), colour and width of text (ansi.ts).
  */
 import { cut, type Ink, ink, padEnd, padStart, widthOf } from "./ansi.ts";
 import { placesIn, type RunReport } from "./report.ts";
@@ -70,7 +70,7 @@ export const beside = (left: Block, right: Block, page: Pick<Page, "width" | "pa
   ];
 };
 
-/** Green and red say no more than the sign does. */
+/** Green and red repeat the sign. */
 export const toned = (text: string, paint: Ink): string =>
   /^\+.*[1-9]/.test(text) ? paint.green(text) : /^-.*[1-9]/.test(text) ? paint.red(text) : text;
 

@@ -47,7 +47,7 @@ interface ValueTick {
 }
 
 /**
- * Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as tell them apart.
+ * Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as distinguish them.
  */
 export const valueTicks = (low: number, high: number, most = 5, suffix = ""): readonly ValueTick[] => {
   if (!(high > low)) return [{ value: low, text: `${spell(low, 2)}${suffix}` }];

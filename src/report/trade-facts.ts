@@ -79,7 +79,7 @@ export const tradeFacts = (columns: readonly TradeReport[], places: number): rea
 const shareOf = (part: number, whole: number): string =>
   whole === 0 ? "-" : `${grouped(part)} (${percent(part, whole)})`;
 
-/** Without a loss to divide by there is no factor, only gains. */
+/** The profit factor; a text where there are only gains, as there is no loss to divide by. */
 const factorOf = ({ profitFactor, profit }: TradeReport): string =>
   profitFactor === undefined ? (isZero(profit) ? "-" : "no loss") : amount(profitFactor, 2);
 

@@ -39,7 +39,7 @@ export interface TradeRecord {
    * another quote currency at the rate of the end; zero or above.
    */
   readonly mfe: string;
-  /** Largest adverse move, likewise; zero or below. */
+  /** Largest adverse move, in the same way; zero or below. */
   readonly mae: string;
   /** Client order ids of the orders that opened it, and of those that closed it; at most the first 10,000 of each. */
   readonly entries: readonly string[];
@@ -50,24 +50,24 @@ export interface TradeRecord {
 export interface TradeLists {
   /** From flat to flat: what reverses a position closes one trade and opens the next. */
   readonly position: readonly TradeRecord[];
-  /** What closes is matched to the oldest that is held: one trade for each pair of an opening and a closing order. */
+  /** A closing fill is matched to the oldest open lot: one trade for each pair of an opening and a closing order. */
   readonly fifo: readonly TradeRecord[];
 }
 
 /** A fill of a strategy, or its share of one. */
 export interface TradeFill {
   readonly ordId: string;
-  /** Of the order; empty or absent where the service placed it. */
+  /** Client id of the order; empty or absent where the service placed it. */
   readonly clOrdId?: string;
   readonly side: Side;
   readonly px: string;
-  /** In base currency. */
+  /** Quantity in base currency. */
   readonly qty: string;
   /** The fee as a positive cost; a rebate is negative. */
   readonly cost: string;
 }
 
-/** What fills a trade consists of, and what it was charged, added up. */
+/** Sums of a trade's fills and charges. */
 export interface TradeSums {
   readonly long: boolean;
   readonly openedAt: number;
@@ -124,13 +124,13 @@ export type Extremes = (
   untilAt: number,
 ) => { readonly low: string; readonly high: string } | undefined;
 
-/** What a trade belongs to, and how it is valued: `mark` is in the currency that its prices are in. */
+/** Owner of a trade, and its valuation: `mark` is in the currency that its prices are in. */
 interface TradeOf {
   readonly strategy: string;
   readonly instId: string;
   readonly currency: string;
   readonly mark: Mark;
-  /** What recorded prices are in that currency. */
+  /** Factor from recorded prices to that currency. */
   readonly pxRate: string;
   readonly endAt: number;
   readonly extremes: Extremes;

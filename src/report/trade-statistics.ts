@@ -27,7 +27,7 @@ import { Presence, type TradeReport, tradesOf } from "./trades.ts";
 
 const exits: readonly ActionClass[] = ["emergency", "cancel", "close"];
 /**
- * What one unit of an instrument's quote currency is now in the run's: "1" only where they are one, undefined where
+ * Value of one unit of an instrument's quote currency in the run's: "1" only where they are one, undefined where
  * nothing connects them.
  */
 export type RateOf = (instId: string) => string | undefined;
@@ -37,7 +37,7 @@ export interface Prices {
   get(instId: string, qty: string): string | undefined;
 }
 
-/** What a run counts in, the time that counts, and what is kept for lists of trades. Asked when it matters. */
+/** Currency of a run, the time that counts, and the lists of trades that are kept. */
 interface Counted extends KeptTrades {
   readonly currency: string;
   readonly fromAt: number;
@@ -56,12 +56,12 @@ export class TradeStatistics {
   readonly reasons = new RejectionReasons();
   /** Waiting times of actions sent. */
   readonly waits: Durations;
-  /** How long the action sent last had waited. */
+  /** Waiting time of the action that was sent last. */
   lastWaitMs = 0;
   /** Exits that left while ordinary actions had to wait. */
   reserveUsed = 0;
   events = 0;
-  /** What users paid for funding less what they received; undefined when nothing was held at any funding. */
+  /** Funding paid by users less funding received; undefined when nothing was held at any funding. */
   funding: string | undefined;
   readonly #counted: Counted;
   readonly #ofMs = (): number => this.#counted.untilAt - this.#counted.fromAt;
@@ -71,9 +71,9 @@ export class TradeStatistics {
   readonly #anyone: Presence;
   readonly #gaps: ExitGaps;
   readonly #owners = new Map<string, StrategySums>();
-  /** Of fills of no strategy, or of no value in the run's currency. */
+  /** Fills of no strategy, or without a value in the run's currency. */
   readonly #liquidity = byLiquidity();
-  /** How the fills of a liquidation's order are shared. */
+  /** Division of the fills of a liquidation's order. */
   readonly #closings = new Map<string, (fill: Fill, at: number) => void>();
   /**
    * Client order ids of calls that close a position of the account, with its user and instrument, until it is closed.
@@ -118,14 +118,14 @@ export class TradeStatistics {
     return this.#firstTraded;
   }
 
-  /** What each strategy made so far, what it holds valued at `marks`. */
+  /** Profit of each strategy so far; positions are valued at `marks`. */
   profits(prices: Prices): ReadonlyMap<string, string> {
     const markOf = this.#markOf(prices);
     return new Map(this.#all().map((own) => [own.name, own.pnl(markOf)]));
   }
 
   /**
-   * What strategies hold at these prices: all positions without their signs, and with them. Strategies against each
+   * Exposure of strategies at these prices: all positions without their signs, and with them. Strategies against each
    * other cancel.
    */
   exposure(prices: Prices): { readonly gross: string; readonly net: string } {
@@ -135,7 +135,7 @@ export class TradeStatistics {
     return { gross: sum(worth.map(abs)), net: sum(worth) };
   }
 
-  /** What strategies made of each instrument, by name. */
+  /** Results of strategies in each instrument, by name. */
   instruments(prices: Prices): Readonly<Record<string, InstrumentReport>> {
     const charged = { funding: this.funding !== undefined, liquidation: this.liquidations.length > 0 };
     return instrumentReports(instrumentsOf(this.#all()), this.#markOf(prices), charged);
@@ -150,7 +150,7 @@ export class TradeStatistics {
     return this.#owners.get(clOrdId)?.name;
   }
 
-  /** What a strategy did, its holdings valued at `marks`. */
+  /** Report of a strategy, its positions valued at `marks`. */
   of(name: string, prices: Prices): Omit<StrategyReport, "state" | "error" | "open"> {
     const own = this.#sums.get(name) ?? new StrategySums(name, () => this.#counted.untilAt);
     return {
@@ -161,12 +161,12 @@ export class TradeStatistics {
     };
   }
 
-  /** What strategies hold, valued at `marks`. */
+  /** Positions of strategies, valued at `marks`. */
   positions(prices: Prices): readonly PositionReport[] {
     return this.#all().flatMap((own) => own.positions(this.#markOf(prices)));
   }
 
-  /** Of all strategies, what they hold valued at `marks`. */
+  /** Trades of all strategies, positions valued at `marks`. */
   trades(prices: Prices): TradeReport {
     const marked = this.#all().flatMap((own) => own.markedTrades(this.#markOf(prices)));
     return tradesOf(marked, { ms: this.#anyone.ms, ofMs: this.#ofMs() });
@@ -268,7 +268,7 @@ export class TradeStatistics {
   }
 
   /**
-   * What a strategy held before the run is taken over at `px`, or what the service did to it is its own: no fill of its
+   * Takes over at `px` what a strategy held before the run, or what the service did to its position: no fill of its
    * orders.
    */
   carry(strategy: string, instId: string, qty: string, px: string, at: number, cost = "0"): void {

@@ -17,13 +17,13 @@ interface TradedRun {
   readonly tally: TradeStatistics;
   readonly samples: RunSamples;
   readonly currency: string;
-  /** At the end. */
+  /** Prices at the end. */
   readonly prices: Prices;
   /** Length of the time that counts. */
   readonly ms: number;
   /** Orders that rest at the end. */
   readonly open: OpenOrders;
-  /** Where more was looked at than was sampled. */
+  /** Drawdown by all prices, where more of them were looked at than were sampled. */
   readonly drawdown?: Drawdown;
 }
 
@@ -64,7 +64,7 @@ export const tradedIn = ({ tally, samples, currency, prices, ms, open, drawdown 
   };
 };
 
-/** Orders of all strategies, by what became of them. */
+/** Orders of all strategies, by their ending. */
 export const orderCounts = (tally: Pick<TradeStatistics, "total">): RunReport["orders"] => ({
   placed: tally.total("placed"),
   canceled: tally.total("canceled"),
@@ -75,7 +75,7 @@ export const orderCounts = (tally: Pick<TradeStatistics, "total">): RunReport["o
 
 const firstLiquidations = 10;
 
-/** What the service charged beside the fees of fills; nothing where it charged nothing. */
+/** Charges of the service other than the fees of fills; empty where it charged nothing. */
 const costsOf = (tally: TradeStatistics): Pick<RunReport, "funding" | "liquidations"> => {
   const funding = tally.funding;
   const all = tally.liquidations;

@@ -4,7 +4,7 @@
  *
  * Invariants: net profits decide, after fees, funding and fees of liquidations; sums are exact, so that `net` and
  * `open` add up to what strategies made, to the last digit; averages and rates are cut at their last digit; what cannot
- * be said of so few trades is left out, never 0 or infinite.
+ * be computed from so few trades is left out, never 0 or infinite.
  * Not here: what a trade is (round-trips.ts), each of them (trade-list.ts).
  */
 import { add, div, mul, sum } from "../decimal.ts";
@@ -40,12 +40,12 @@ export interface TradeReport {
   readonly held: number;
   /** Net profit of those, what is held valued at its marks. */
   readonly open: string;
-  /** How long anything was held, and its share of the run in percent. */
+  /** Time with a position, and its share of the run in percent. */
   readonly inMarketMs: number;
   readonly inMarketPercent: string;
 }
 
-/** How long something was held of the time that counts. */
+/** Time with a position within the time that counts. */
 interface InMarket {
   readonly ms: number;
   readonly ofMs: number;
@@ -99,7 +99,7 @@ export class Presence {
   #since = 0;
   #total = 0;
 
-  /** The end is asked for when it matters: a run that goes on has none yet. */
+  /** The end is a function, because a run that continues has none yet. */
   constructor(untilAt: () => number) {
     this.#untilAt = untilAt;
   }

@@ -68,7 +68,7 @@ export class VolumeCuts {
       }));
   }
 
-  /** Size in the unit in which the service tells executed sizes. */
+  /** Size in the unit of the service's executed sizes. */
   #wantedOf({ instId, sz, szUnit, avgPx }: OrderRecord & { readonly szUnit?: string }): string {
     const unit = this.#profile.order.szUnit[instTypeOf(instId)];
     if (szUnit === undefined || szUnit === unit) return sz;

@@ -1,5 +1,5 @@
 /**
- * What a reader of a report must know before its figures: sentences, the gravest first.
+ * Warnings of a report, which come before its figures: sentences, the gravest first.
  *
  * Invariants: pure text from the report alone; a run without peculiarities has none.
  */
@@ -74,7 +74,7 @@ const missing = ({ missing: all, missed = [] }: RunReport["coverage"]): readonly
   ];
 };
 
-/** Where no strategy wanted an order, the run says so itself. */
+/** Warning of a run in which no strategy wanted an order. */
 const silent = ({
   perStrategy,
   orders: { placed, refused },
@@ -99,7 +99,7 @@ const liquidated = ({ liquidations, currency }: Pick<RunReport, "liquidations" |
   ];
 };
 
-/** Said first, because every figure of such a run is a zero that looks like a calm market. */
+/** The first warning, because every figure of such a run is a zero that looks like a calm market. */
 const noneAccepted = (report: Orders & Pick<RunReport, "fills" | "perStrategy">): readonly string[] => {
   const { placed, refused } = report.orders;
   const unaccepted = unacceptedIn(report);
