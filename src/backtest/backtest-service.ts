@@ -46,7 +46,7 @@ export interface EmbeddedOptions {
    */
   readonly latency?: LatencyModel;
   /**
-   * How orders are filled: "book", "quotes", "trades", "candles", or a model with its parameters, such as
+   * Fill model of orders: "book", "quotes", "trades", "candles", or a model with its parameters, such as
    * `bookFills({ queue: "probabilistic" })`. Default: for each instrument the finest the recording holds; the report
    * says which.
    */
@@ -71,13 +71,13 @@ export interface EmbeddedOptions {
   readonly users?: Readonly<
     Record<string, { readonly balances?: Readonly<Record<string, string>>; readonly keys?: number }>
   >;
-  /** Whether the service enforces its three rate limits. Default true. */
+  /** The service enforces its three rate limits. Default true. */
   readonly limits?: boolean;
-  /** Whether the service pushes order records; otherwise they are polled. Default true. */
+  /** The service pushes order records; otherwise they are polled. Default true. */
   readonly push?: boolean;
-  /** How far the service's clock is from ours. Default 0. */
+  /** Milliseconds by which the service's clock is ahead of ours. Default 0. */
   readonly skewMs?: number;
-  /** How long an answer may take, milliseconds. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
 }
 
@@ -128,9 +128,9 @@ export interface OpenBacktest extends OpenService {
   readonly tape: Tape;
   readonly fixture: FixtureFacts;
   readonly limits: boolean;
-  /** What the report counts in. */
+  /** Currency of the report. */
   readonly currency: string;
-  /** When the warm-up ends, the recording's first instant where there is none. */
+  /** End of the warm-up; the recording's first instant where there is none. */
   readonly tradesAt: number;
   /** The recording was cut off on purpose: a warm-up may outlast it. */
   readonly cut?: boolean;

@@ -1,9 +1,9 @@
 /**
- * Those who follow an instrument's prices inside its bars, as what stops a position does: they are told every price
+ * Followers of an instrument's prices inside its bars, such as the stops of a position: they receive every price
  * that is played, and the prices at which they act are played as well.
  *
- * Invariants: a price is told after the feed's delay, in the order in which prices are played; nothing is drawn or set
- * while nobody follows.
+ * Invariants: a price is delivered after the feed's delay, in the order in which prices are played; nothing is drawn or
+ * set without a follower.
  * Not here: the path through a bar (candle-prints.ts).
  */
 import type { FollowedPath, PathFollower } from "../client/service-port.ts";
@@ -22,7 +22,7 @@ interface BarAheadTicks {
 }
 
 export class BarFollowers {
-  /** Plans the prices that come next anew; set by whoever plays the bars. */
+  /** Plans the next prices again; set by the player of the bars. */
   replan: () => void = () => undefined;
   readonly #clock: Clock;
   readonly #feedMs: () => number;

@@ -1,5 +1,5 @@
 /**
- * Whether the volumes of bars can bound what is filled from them: they must be quantities of the base currency.
+ * Check that volumes of bars can bound the fills from them: they must be quantities of the base currency.
  *
  * Not so, and no fill is cut, where
  * - no bar of the instrument has a volume;

@@ -11,7 +11,7 @@ import type { Series, Tape } from "../market/tape/tape.ts";
 import type { LateBars } from "./candle-prints.ts";
 import type { RowTaker } from "./row-dispatch.ts";
 
-/** How the rows of a series are taken: the last one alone, each, or each with the prices of its instant. */
+/** Ways to take the rows of a series: the last one alone, each, or each with the prices of its instant. */
 const last = 1;
 const each = 2;
 const priced = 3;

@@ -32,7 +32,7 @@ export interface LateBars {
   arm(): void;
 }
 
-/** Of a bar before its close. */
+/** Number of prints of a bar before its close. */
 const prints = 3;
 
 /** A bar that opened before the one before it had closed: their prints come mixed, and none may be left out. */
@@ -77,7 +77,7 @@ export class CandlePlayer implements LateBars {
   readonly #followers: BarFollowers | undefined;
   /** The price printed last. */
   #before = 0;
-  /** Where the price is on its way, and since when. */
+  /** Current price on the path of the bar. */
   #px = 0;
   #pxAt = 0;
   /** Quotes the next price between two prints at which a follower acts. */
@@ -164,7 +164,7 @@ export class CandlePlayer implements LateBars {
     this.#print(row, this.#pxOf(row, which), at);
   }
 
-  /** Which extreme comes first is decided when it is due, by what rests then. */
+  /** The order of the extremes is decided when the first is due, by the orders that rest then. */
   #pxOf(row: number, which: number): number {
     const { open, high, low } = this.#series;
     if (which === 0) return open[row] as number;

@@ -30,7 +30,7 @@ export const reportCurrency = (tape: Tape, named?: string): string => {
   );
 };
 
-/** What a report takes for granted of currencies, in a sentence. */
+/** Assumption of a report about currencies, in a sentence. */
 export const currencyText = (tape: Tape, currency: string): string => {
   const said = `results are in ${currency}`;
   if (tape.instruments.every(({ instId }) => quoteOf(instId) === currency)) return said;
@@ -54,7 +54,7 @@ const connectionOf = (instId: string, px = 0n) => {
 };
 
 /**
- * What one unit of an instrument's quote currency is in `currency`, at most 18 fraction digits; "1" only for that
+ * Value of one unit of an instrument's quote currency in `currency`, at most 18 fraction digits; "1" only for that
  * currency itself.
  */
 export const conversionRates = (tape: Tape, venue: Venue, currency: string): RateOf => {
@@ -66,7 +66,7 @@ export const conversionRates = (tape: Tape, venue: Venue, currency: string): Rat
     const now = venue.convert("1", quote, currency);
     if (now === undefined) first ??= firstRates(tape, currency);
     const rate = now ?? first?.(quote);
-    // Otherwise money that is worth the same today would be taken for money of the run.
+    // Otherwise another currency of the same value today would be treated as the currency of the run.
     return rate === "1" ? "1.0" : rate;
   };
 };

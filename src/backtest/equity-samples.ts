@@ -16,8 +16,8 @@ type Sampled = Pick<OpenBacktest, "simulated" | "tape" | "users" | "currency">;
 const stepsPerRun = 400;
 
 /**
- * Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are told
- * apart.
+ * Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are
+ * reported apart.
  */
 export const sampleTimes = (fromAt: number, untilAt: number): readonly number[] => {
   const steps = Array.from(
@@ -46,7 +46,7 @@ export class EquitySamples extends RunSamples {
     this.add(at, sum(users.map(({ uid }) => venue.equity(uid, currency))), prices);
   }
 
-  /** What the equity has changed by so far. */
+  /** Change of the equity so far. */
   get change(): string {
     return sub(this.equity.at(-1)?.equity ?? "0", this.equity[0]?.equity ?? "0");
   }

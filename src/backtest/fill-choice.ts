@@ -1,5 +1,5 @@
 /**
- * Which fill model each instrument of a recording is played by: the one that is asked for, or the finest the recording
+ * Choice of the fill model of each instrument of a recording: the one that is asked for, or the finest the recording
  * can support.
  *
  * Invariants: what is asked for and cannot be had is refused by instrument, with what there is instead; nothing is
@@ -16,12 +16,12 @@ import { type FillModel, type FillSource, type Fills, modelOf, queueText } from 
 export interface FillChoice {
   /** By the tape's instruments; undefined where nothing is recorded. */
   readonly models: readonly (FillModel | undefined)[];
-  /** Whether rows of the series reach the service. */
+  /** Returns true if rows of the series reach the service. */
   readonly plays: (series: Series) => boolean;
   readonly matching: (instId: string) => Matching | undefined;
   /** True where the volume of bars bounds the fills of takers of the instrument. */
   readonly isCut: (instId: string) => boolean;
-  /** For the assumptions of a report. */
+  /** Sentences for the assumptions of a report. */
   readonly sentences: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
         const isFree = model.volume === "unlimited" || doubts.has(instId);
         return { ...matchingOf(model.queue, isFree ? "unlimited" : "traded", isFree), endless: isFree };
       }
-      // What is displayed beside prints and bars is made of them: counted as well, their volume would count twice.
+      // Quotes next to prints and bars are made of them: with them their volume would count twice.
       return (
         model &&
         matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"))
@@ -103,7 +103,7 @@ const doubtsOf = (
 };
 
 const kindsOf = (tape: Tape, instrument: number): ReadonlySet<SeriesKind> =>
-  // A series without rows is one all the same: a recording that was cut off is filled like the whole.
+  // A series without rows counts as a series: a recording that was cut off is filled like the whole.
   new Set(tape.series.filter((series) => series.instrument === instrument && !isTerms(series)).map(({ kind }) => kind));
 
 const finestOf = (held: ReadonlySet<SeriesKind>): FillSource =>
@@ -111,7 +111,7 @@ const finestOf = (held: ReadonlySet<SeriesKind>): FillSource =>
 
 const playsWith = (model: FillModel | undefined, series: Series, tape: Tape): boolean => {
   if (model === undefined || !reads[model.from].includes(series.kind)) return false;
-  // Of several lengths the shortest, whatever else was recorded.
+  // The shortest of several lengths counts.
   return (
     series.kind !== "candle" ||
     isPlayed(

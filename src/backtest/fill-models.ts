@@ -1,5 +1,5 @@
 /**
- * How a backtest decides that an order was filled: models by name, each with what it reads and what it takes for
+ * Fill models of a backtest: models by name, each with what it reads and what it takes for
  * granted.
  *
  * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays
@@ -11,7 +11,7 @@
 import { didYouMean, SluiceError } from "../errors.ts";
 import { type FillVolume, powerDefault, type Queue } from "../venue/queue-model.ts";
 
-/** What fills are read from, the finest first. */
+/** Sources of fills, the finest first. */
 export type FillSource = "book" | "quotes" | "trades" | "candles";
 
 /**
@@ -24,22 +24,22 @@ export type FillSource = "book" | "quotes" | "trades" | "candles";
  */
 export type BarPath = "pessimistic" | "shortest";
 
-/** How a backtest fills orders: what it reads, how a resting order moves up in the queue, and how much is filled. */
+/** Fill model of a backtest: the source, the movement of a resting order in its queue, and the filled quantity. */
 export interface FillModel {
   readonly from: FillSource;
-  /** How a resting order moves up at its price. */
+  /** Movement of a resting order in the queue at its price. */
   readonly queue: Queue;
   /**
    * - `unlimited`: from candles, orders that take are filled completely. A print through a resting price, or a price
    *   displayed on the other side at or beyond it, fills the order completely, however little was traded or shown. Fit
-   *   for orders that are small beside the market's.
+   *   for orders that are small compared with the market's.
    * - `traded`: no more is filled than was printed or shown, orders in front of others first; of a best price no more
    *   than once until that side of the quote changes. From trades and candles by prints alone. From candles, takers too
    *   get no more than a quarter of the bar's volume at each of its four prices; a volume that cannot be a quantity of
    *   the base currency bounds nothing (bar-volumes.ts).
    */
   readonly volume: FillVolume;
-  /** For candles only. */
+  /** Path of prices inside a bar; for candles only. */
   readonly path?: BarPath;
 }
 

@@ -1,8 +1,8 @@
 /**
  * A best bid and ask for a recording that holds prints alone, so that takers have something to meet.
  *
- * Who bought paid an ask, who sold got a bid: each stays where it was last seen, with the quantity of that print, until
- * a print on the other side shows that it cannot be there any more; then it is a tick further away.
+ * A buyer paid an ask, a seller received a bid: each stays where it was last seen, with the quantity of that print,
+ * until a print on the other side shows that it cannot be there any more; then it is a tick further away.
  * Invariants: the bid is below the ask; a side that no print has shown yet is empty.
  * Not here: who reads the rows (row-dispatch.ts).
  */
@@ -10,7 +10,7 @@ import type { TradeSeries } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { silenceMsMin } from "./silences.ts";
 
-/** In ticks and lots; a quantity of 0 is an empty side. */
+/** Best prices from trades, in ticks and lots; a quantity of 0 is an empty side. */
 export class TradeQuote {
   bidPx = 0;
   bidQty = 0;
@@ -41,11 +41,11 @@ export class TradeQuote {
 
 interface TradeTaker {
   (row: number, now: number): void;
-  /** Takes in what the rows before `row` that were not taken tell of the best prices, without a word to the venue. */
+  /** Reads the best prices from the rows before `row` that were not taken, without a message to the venue. */
   readonly skipTo: (row: number) => void;
 }
 
-/** Prints each row at the venue, then shows what it tells of the best prices. */
+/** Prints each row at the venue, then displays the best prices that follow from it. */
 export const tradeTaker = (
   { at: times, side, px, qty }: TradeSeries,
   instId: string,
@@ -85,7 +85,7 @@ const lastTurn = (side: Int8Array, from: number, row: number): number => {
   return one;
 };
 
-/** Twice the middle of what the last rows tell; undefined where one side was never seen. */
+/** Twice the middle of the last rows' prices; undefined where one side was never seen. */
 export const doubleLastTrade = ({ side, px }: TradeSeries): number | undefined => {
   const last = px.length - 1;
   let row = last;

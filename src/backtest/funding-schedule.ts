@@ -1,7 +1,7 @@
 /**
- * Which funding a run charges: what was recorded, a rate of the config at equal intervals, or none.
+ * Funding that a run charges: the recorded one, a rate of the config at equal intervals, or none.
  *
- * Invariants: a recorded series is charged as it is; a configured rate stands in only for swaps without one, at whole
+ * Invariants: a recorded series is charged as it is; a configured rate is used only for swaps without one, at whole
  * multiples of the interval on the service's clock (UTC); after `stop` no timer is left; what is charged is said in one
  * sentence.
  * Not here: what funding does to money (venue/funding.ts).
@@ -23,7 +23,7 @@ export interface FundingSchedule {
   readonly rate: string;
 }
 
-/** Which funding a backtest charges: the recorded rates, none, or a stated rate. */
+/** Funding that a backtest charges: the recorded rates, none, or a stated rate. */
 export type FundingChoice = "recorded" | "off" | FundingSchedule;
 
 const scheduleSchema = {
@@ -60,7 +60,7 @@ const unrecorded = (tape: Tape): readonly string[] => {
 
 const hourMs = 3_600_000;
 
-/** Begins to charge what the config says; returns the way to stop. */
+/** Begins to charge the funding of the config; returns the function that stops it. */
 export const scheduleFunding = (
   tape: Tape,
   venue: Venue,
@@ -84,7 +84,7 @@ export const scheduleFunding = (
   };
 };
 
-/** What a reader of the report must know. */
+/** Sentence about funding for the report. */
 export const fundingText = (tape: Tape, choice: FundingChoice): string => {
   const recorded = [...recordedIn(tape)];
   if (choice === "off")

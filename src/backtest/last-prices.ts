@@ -1,5 +1,5 @@
 /**
- * What each instrument of a tape was worth at its end: the last mark, else the last mid, else the last trade, else the
+ * Price of each instrument of a tape at its end: the last mark, else the last mid, else the last trade, else the
  * last close.
  *
  * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
@@ -18,7 +18,7 @@ import type { FillChoice } from "./fill-choice.ts";
 import type { FillModel } from "./fill-models.ts";
 import { doubleLastTrade } from "./fill-trades.ts";
 
-/** How much each tells; what tells nothing of prices has none. */
+/** Rank of each kind of series as a source of prices; none for a series without prices. */
 const worth: Readonly<Record<Series["kind"], number>> = {
   mark: 5,
   quote: 4,
@@ -32,7 +32,7 @@ const worth: Readonly<Record<Series["kind"], number>> = {
 /** As the fill models read the tape, where they are given. */
 export const lastPrices = (tape: Tape, fills?: Pick<FillChoice, "models" | "plays">): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
-  // What tells more comes first, so that nothing is looked through in vain: a book has to be played from its first row.
+  // The better source comes first, because a book has to be played from its first row.
   const series = tape.series.filter((one) => one.at.length > 0 && worth[one.kind] > 0 && fills?.plays(one) !== false);
   for (const one of series.sort((a, b) => worth[b.kind] - worth[a.kind])) {
     const instrument = tape.instruments[one.instrument];

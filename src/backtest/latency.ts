@@ -92,11 +92,11 @@ export const ways = (models: Readonly<Record<"entry" | "response" | "feed", Late
 
 /** Options of `empirical`: recorded delays, in milliseconds. */
 export interface EmpiricalOptions {
-  /** What the delays are, for reports. */
+  /** Description of the delays, for reports. */
   readonly name: string;
   /** Recorded times from a request's departure to its answer, milliseconds; at least `delaysMin`. */
   readonly roundTripMs: readonly number[];
-  /** How much of a round trip is the way to the service. No recording tells it. Default 0.5. */
+  /** Share of a round trip that is the way to the service. No recording contains it. Default 0.5. */
   readonly entryShare?: number;
   /** Recorded delays of the market feed; the way back of the round trips when left out. */
   readonly feedMs?: readonly number[];
@@ -151,7 +151,7 @@ const quantileOf = (sorted: Float64Array, share: number): number => {
   return below + (above - below) * (place - Math.floor(place));
 };
 
-/** Whole microseconds: what a clock could tell, and the same text on every machine. */
+/** Rounds to whole microseconds: the resolution of a clock, and the same text on every machine. */
 const roundUs = (ms: number): number => Math.round(ms * 1_000) / 1_000;
 
 const checkMs = (model: string, given: Readonly<Record<string, number>>): void => {

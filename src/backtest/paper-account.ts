@@ -38,7 +38,7 @@ export const paperAccountOf = (service: OpenService): PaperAccount | undefined =
     const quote = quoteOf(instId);
     if (quote === currency) return "1";
     const rate = venue.convert("1", quote, currency);
-    // Otherwise money that is worth the same today would be taken for money of the run.
+    // Otherwise another currency of the same value today would be treated as the currency of the run.
     return rate === "1" ? "1.0" : rate;
   };
   const equity = (): string => sum(service.users.map(({ uid }) => venue.equity(uid, currency)));

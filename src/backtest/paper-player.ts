@@ -13,7 +13,7 @@ import { type Tape, timeAt } from "../market/tape/tape.ts";
 import type { OpenPaper } from "./paper-account.ts";
 import { createSimulated, type Simulated, type SimulatedOptions } from "./simulated-service.ts";
 
-/** What comes after a tape, of the same instruments and kinds of rows; undefined at the end. */
+/** Continuation of a tape, with the same instruments and kinds of rows; undefined at the end. */
 export interface More {
   (): Tape | undefined;
   /** Called whenever rows were played, to make a little of it ahead. */
@@ -50,7 +50,7 @@ export class PaperPlayer {
   #tape: Tape;
   #next = 0;
   #lastDue = Number.NEGATIVE_INFINITY;
-  /** When the timer for bars is set. */
+  /** Instant of the timer for bars. */
   #barAt = Number.POSITIVE_INFINITY;
   #stopped = false;
 
@@ -107,7 +107,7 @@ export class PaperPlayer {
     for (let index = begin; index < this.#next && !this.#stopped; index++) this.#simulated.apply(index, now);
   }
 
-  /** Goes on with what comes after a tape that was played; true when there is nothing. */
+  /** Continues with what comes after a tape that was played; returns true when there is nothing. */
   #isOver(): boolean {
     while (this.#next === this.#tape.length) {
       const following = this.#more();

@@ -1,6 +1,6 @@
 /**
- * What strategies of a backtest have seen so far, as a history source: the rows delivered to them, and those before the
- * recording's window.
+ * Market data that strategies of a backtest have seen so far, as a history source: the rows delivered to them, and
+ * those before the recording's window.
  *
  * Invariants: a row that has not been delivered is not shown, nor one at or after the current instant; answers are made
  * at once.
@@ -24,7 +24,7 @@ export class PlayedHistory implements HistorySource {
     this.#read = new RecordedHistory({ instruments: tape.instruments, known: (now) => this.#known(now) });
   }
 
-  /** How many rows of the tape's order have been delivered. */
+  /** `delivered` returns the number of rows of the tape that have been delivered. */
   follow(delivered: () => number): void {
     this.#delivered = delivered;
   }

@@ -20,7 +20,7 @@ interface Player {
    */
   play(untilAt: number, rows: number, pause?: Pause): boolean;
   readonly rowsApplied: number;
-  /** How many rows of the tape's order strategies have seen, the one being delivered included. */
+  /** Number of rows of the tape that strategies have seen, including the one being delivered. */
   readonly rowsDelivered: number;
 }
 
@@ -43,9 +43,9 @@ class TapePlayer implements Player {
   readonly #simulated: Simulated;
   readonly #routes: readonly Route[];
   readonly #times: readonly Float64Array[];
-  /** When the row to be applied next is recorded. */
+  /** Recorded instant of the row to be applied next. */
   readonly #rowAt: Float64Array;
-  /** When the row to be delivered next is due; a message does not overtake the one before it. */
+  /** Instant at which the next row is delivered; a message does not overtake the one before it. */
   readonly #due: Float64Array;
   /** The latest instant at which something was delivered. */
   readonly #reached = new Float64Array([Number.NEGATIVE_INFINITY]);
@@ -157,7 +157,7 @@ class TapePlayer implements Player {
     this.#applyTo(this.#happened());
   };
 
-  /** What was delivered has happened, and so has everything of the instant of a delivery. */
+  /** Number of rows that have happened: delivered ones, and all of the instant of a delivery. */
   #happened(): number {
     let applied = Math.max(this.rowsApplied, this.#delivered);
     while (this.#timeOf(applied) <= (this.#reached[0] as number)) applied++;

@@ -2,10 +2,10 @@
  * Delays of a recording's own feed as a latency model: `latency: ways({ entry, response, feed: fromFixture("out/perp")
  * })`.
  *
- * A recording imported on the exchange's axis says how long each message took to the recorder. Where the recorder's
+ * A recording imported on the exchange's axis contains the delay of each message to the recorder. Where the recorder's
  * clock was behind the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if
  * that is known otherwise.
- * Invariants: a fixture that tells no delays is refused.
+ * Invariants: a fixture without delays is refused.
  * Not here: how they are found (plugins/import/import-exchange.ts), drawing (latency.ts).
  */
 import { resolve } from "node:path";
@@ -15,12 +15,12 @@ import { delaysMin, empirical, type LatencyModel } from "./latency.ts";
 
 /** Options of `fromFixture`. */
 export interface FromFixtureOptions {
-  /** What is added to each recorded delay. Default 0. */
+  /** Milliseconds added to each recorded delay. Default 0. */
   readonly baseMs?: number;
 }
 
 /**
- * The feed as recorded in the fixture `dir`; `empirical` says how its delays are drawn. As a model for all ways a
+ * The feed as recorded in the fixture `dir`; `empirical` describes how its delays are drawn. As a model for all ways a
  * request and its answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture tells no
  * delays.
  */

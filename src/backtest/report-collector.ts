@@ -48,9 +48,9 @@ interface Heard {
   readonly cuts: VolumeCuts;
   readonly rateOf: RateOf;
   readonly latency: () => RunReport["latency"];
-  /** What counts begins when it is called. */
+  /** Begins the time that counts. */
   readonly begin: () => void;
-  /** What the service had counted before. */
+  /** Counts of the service before. */
   readonly before: () => MeterReport | undefined;
 }
 
@@ -198,7 +198,7 @@ const strategiesOf = (
       {
         ...tally.of(name, marks),
         open: resting.of(rateOf, (clOrdId) => tally.ownerOf(clOrdId) === name),
-        // A run that ended before its strategies began says that they ran.
+        // In a run that ended before its strategies began they count as running.
         state: state === "starting" ? "running" : state,
         ...(error !== undefined && { error }),
       },

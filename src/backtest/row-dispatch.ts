@@ -33,9 +33,9 @@ export interface RowTaker {
 
 type Fills = Pick<FillChoice, "models" | "plays">;
 
-/** What is kept where one tape follows another, by instrument. */
+/** Prices that are kept where one tape follows another, by instrument. */
 interface KeptPrices {
-  /** What trades say of the best prices. */
+  /** Best prices by the trades. */
   readonly prints: Map<string, TradeQuote>;
   readonly followers: ReadonlyMap<string, BarFollowers>;
 }
@@ -132,7 +132,7 @@ const changeTaker = (
       if (venue.lists(instId)) venue.delist(instId, now);
       return;
     }
-    // Rows are counted in the tape's steps, whatever the rules are.
+    // Rows are counted in the tape's steps, not in those of the rules.
     if (!venue.lists(instId)) venue.list({ instId, tickSize, lotSize }, now);
     venue.change(instId, { tickSize: mul(tickSize, String(tick[row])), lotSize: mul(lotSize, String(lot[row])) }, now);
   };

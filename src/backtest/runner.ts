@@ -32,7 +32,7 @@ export interface RunOptions {
   /** False: the service enforces no limits and the engine keeps none, to see what they cost. */
   readonly limits?: boolean;
   readonly onProgress?: (progress: Progress) => void;
-  /** Where `print` of plugins goes, with the plugin's name. */
+  /** Receives the lines that plugins print, with the plugin's name. */
   readonly print?: (line: string, plugin?: string) => void;
 }
 
@@ -79,7 +79,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
   }
 };
 
-/** What its strategies ask of the market and what they plot is noted by name. */
+/** Notes by name the market data that its strategies request and the values that they plot. */
 const watchedBy = (asked: RequestedData, plots: PlotRecorder, config: CheckedConfig): CheckedConfig => ({
   ...config,
   strategies: config.strategies.map((strategy) => ({
@@ -141,7 +141,7 @@ const lastHalt = (engine: Engine): { readonly reason: string } => {
   return last;
 };
 
-/** Whether there is one. */
+/** Throws where the warm-up leaves no time to trade. */
 const checkWarmUp = ({ tape: { startAt, endAt }, tradesAt, cut = false }: OpenBacktest): boolean => {
   if (tradesAt === startAt || tradesAt < endAt || cut) return tradesAt > startAt;
   throw new SluiceError(

@@ -5,7 +5,7 @@
  * bar covers. Before the first row and after the last one there is none, as no price follows.
  *
  * Invariants: gaps are in time order and do not overlap; both ends are instants at which a price is known.
- * Not here: what a report tells of each series (report/coverage.ts), what happens to orders in a gap
+ * Not here: the coverage of each series in a report (report/coverage.ts), what happens to orders in a gap
  * (venue/order-entry.ts).
  */
 import { isTerms, type Series, type Tape } from "../market/tape/tape.ts";

@@ -34,14 +34,14 @@ export interface SimulatedOptions {
   readonly latency: LatencyModel;
   readonly fees: { readonly SPOT: Fees; readonly SWAP: Fees };
   readonly users: readonly SimulatedUser[];
-  /** Which funding is charged; what was recorded when left out. */
+  /** Funding that is charged; the recorded one when left out. */
   readonly funding?: FundingChoice;
-  /** How orders are filled; without it by the finest the tape holds. */
+  /** Fill model; the finest of the tape when left out. */
   readonly fills?: Fills;
   readonly limits: boolean;
-  /** Whether the service pushes order records, as over its WebSocket; otherwise listings are polled. */
+  /** The service pushes order records, as over its WebSocket; otherwise listings are polled. */
   readonly push: boolean;
-  /** How far the service's clock is from ours, milliseconds. */
+  /** Milliseconds by which the service's clock is ahead of ours. */
   readonly skewMs: number;
   readonly timeoutMs: number;
 }
@@ -49,16 +49,16 @@ export interface SimulatedOptions {
 export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   readonly venue: Venue;
   readonly feed: Feed;
-  /** What fills are made from. */
+  /** Sources of the fills. */
   readonly filledBy: FillChoice;
   /**
    * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those
-   * before it may be applied late, if only before the next timer runs and before anybody looks.
+   * before it may be applied late, if only before the next timer runs and before any reader looks.
    */
   quietUntil(from: number, to: number): number;
   /** Applies row `index` of the tape's order at the service. */
   apply(index: number, at: number): void;
-  /** What is applied from now on are rows of this tape, which has the same products and series. */
+  /** Applies rows of this tape from now on; it has the same products and series. */
   follow(next: Tape): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
   applyLate(from: number, to: number): void;
@@ -73,7 +73,7 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
 /** A request under way, as the service takes it. */
 interface SentRequest extends WireRequest {
   readonly ip: string;
-  /** What its action had waited when it left. */
+  /** Milliseconds that its action had waited when it left. */
   readonly waitedMs: number;
 }
 

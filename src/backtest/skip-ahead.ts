@@ -26,7 +26,7 @@ interface Prices {
   readonly high: Float64Array;
 }
 
-/** Undefined where a row has no say in what positions are worth. */
+/** Undefined where a row does not change the value of positions. */
 const pricesOf = (series: Series): Prices | undefined => {
   switch (series.kind) {
     case "trade":
@@ -48,7 +48,7 @@ export class SkipAhead {
   readonly #venue: Venue;
   /** Some tapes are never applied in bulk. */
   readonly #never: boolean;
-  /** Whether an order leaves a mark on what is displayed. */
+  /** True if an order changes what is displayed. */
   readonly #lasting: boolean;
   readonly #prices: readonly (Prices | undefined)[];
   readonly #played: readonly boolean[];
@@ -60,7 +60,7 @@ export class SkipAhead {
   /** A bar is printed from the end of the one before it on. */
   readonly #ahead: readonly number[];
   #state: "unknown" | "quiet" | "held" | "loud" = "quiet";
-  /** Somebody follows prices inside bars, of which none may be left out. */
+  /** Number of followers of prices inside bars, of which none may be left out. */
   #followers = 0;
   #looked = 0;
   #reach = rowsAtFirst;
@@ -79,7 +79,7 @@ export class SkipAhead {
     this.#below = new Float64Array(series.length);
     this.#ahead = series.map(({ kind }) => (kind === "candle" ? 1 : 0));
     if (this.#never) return;
-    // What is filled is told as a change of its order, too.
+    // A fill is also reported as a change of its order.
     venue.onOrder(this.disturb);
     venue.onFunding(this.disturb);
   }
@@ -94,8 +94,8 @@ export class SkipAhead {
   };
 
   /**
-   * How far from `from` no row changes more, at most `to`; where it has to look at them, it looks only so far ahead at
-   * a time.
+   * First row from `from` on that changes something, at most `to`; where it has to look at them, it looks only so far
+   * ahead at a time.
    */
   until(from: number, to: number): number {
     if (this.#never || this.#followers > 0) return from;

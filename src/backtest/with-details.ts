@@ -13,7 +13,7 @@ export interface Detailed {
 }
 
 /**
- * The config with a service that tells `onDetails` at the end of a run; another kind of service is left for the run to
+ * The config with a service that calls `onDetails` at the end of a run; another kind of service is left for the run to
  * refuse.
  */
 export const withDetails = (config: unknown, onDetails: (details: RunDetails) => void): unknown => {

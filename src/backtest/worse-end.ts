@@ -15,7 +15,7 @@ import { add, compare, mul, sub } from "../decimal.ts";
 
 /** The rest of a bar, and the best prices of our own resting orders, decimal text; undefined where none rests. */
 interface BarAhead {
-  /** Where the price is now. */
+  /** Current price. */
   readonly px: string;
   readonly low: string;
   readonly high: string;

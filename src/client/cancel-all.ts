@@ -22,7 +22,7 @@ import {
 } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 
-/** What `cancelAll` reports while it works. */
+/** Reports of `cancelAll` while it works. */
 export type CancelNews =
   | { readonly kind: "listed"; readonly open: number; readonly gone: number }
   /** The open orders could not be read. */
@@ -54,7 +54,7 @@ interface CancelAllOptions<O> {
   readonly elementsMax: number;
   readonly isStuck?: (order: O) => boolean;
   readonly confirmations?: number;
-  /** Without a bound when left out. */
+  /** Highest number of listings; unlimited when left out. */
   readonly listingsMax?: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Codec of calls: checks an input and encodes it as a request, and says how a call ended that was not answered. Pure.
+ * Codec of calls: checks an input and encodes it as a request, and derives the outcome of a call that was not answered.
+ * Pure.
  *
  * Invariants: an input that breaks the contract is refused with a description of the error and not sent.
  * Not here: parsing of responses (parse-response.ts), when a call is sent (gateway.ts).
@@ -14,7 +15,7 @@ import type { Outcome } from "./outcome.ts";
 const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): boolean =>
   ordId !== undefined || clOrdId !== undefined;
 
-/** What is wrong with an input, by its schema and by the rules that span fields; undefined when it may be sent. */
+/** Problem of an input, by its schema and by the rules that span fields; undefined when it may be sent. */
 export const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown): string | undefined => {
   const problems = requestProblems(contract.endpoints[endpoint].input, input);
   if (problems.length > 0) return problems.join("; ");
@@ -40,6 +41,6 @@ export const encode = <E extends EndpointName>(
     : { endpoint, method, path, query: noQuery, body: input, key };
 };
 
-/** How a call ended that was not answered. */
+/** Outcome of a call that was not answered. */
 export const unanswered = (ending: Exclude<Ending, { readonly kind: "answered" }>): Outcome<never> =>
   ending.kind === "lost" ? { kind: "unknown", message: ending.message } : { kind: "dropped", reason: ending.reason };

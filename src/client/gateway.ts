@@ -41,7 +41,7 @@ export interface Call<E extends EndpointName> extends CallOptions {
    * fewer.
    */
   elementsNow?(): number;
-  /** What to send as of `now`, of at most so many elements; undefined withdraws the call. */
+  /** Returns the input to send at `now`, with at most so many elements; undefined withdraws the call. */
   input(elementsMax: number, now: number): InputOf<E> | undefined;
   /** Called once, perhaps before `submit` returns; not at all after a withdrawal. */
   done(outcome: Outcome<RecordOf<E>>): void;
@@ -49,7 +49,7 @@ export interface Call<E extends EndpointName> extends CallOptions {
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared
+   * True if the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared
    * read is sent as long as one of its subscribers needs it.
    */
   readonly needed?: () => boolean;
@@ -80,7 +80,7 @@ export interface Gateway {
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>>;
   /** Names of the keys that may make this call. */
   keysFor(endpoint: EndpointName): readonly string[];
-  /** Whether the service counts calls of the endpoint product by product, so that one that waits is of one product. */
+  /** True if the service counts calls of the endpoint by product, so that a waiting call concerns one product. */
   byProduct(endpoint: EndpointName): boolean;
 }
 

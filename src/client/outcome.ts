@@ -3,7 +3,7 @@
  *
  * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call
  * that changes something `rejected` means that the service judged it and did not execute it; an empty list is evidence
- * of absence only in `done`, and a record that cannot be read stands in the way of its own order only (`hiddenIn`).
+ * of absence only in `done`, and a record that cannot be read affects its own order only (`hiddenIn`).
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -29,13 +29,13 @@ export type Outcome<R> =
       readonly records: readonly R[];
       /** Records that could not be read. */
       readonly problems: readonly string[];
-      /** What each of them names itself by, as far as that can be read. Left out, each may be any record. */
+      /** Ids of each of them, as far as they can be read. Left out, each may be any record. */
       readonly unread?: readonly Ids[];
       readonly at: number;
     }
-  /** The service said no, or, with the code `local`, the client refused to send: the call was not executed. */
+  /** The service rejected it, or, with the code `local`, the client refused to send: the call was not executed. */
   | { readonly kind: "rejected"; readonly status: number; readonly code: string; readonly msg: string }
-  /** A rate limit said no; it did not execute the call. */
+  /** Rejected by a rate limit; the call was not executed. */
   | { readonly kind: "limited" }
   /** It may have been executed: look before acting again. */
   | { readonly kind: "unknown"; readonly message: string; readonly unlisted?: Unlisted }
@@ -58,7 +58,7 @@ export const hiddenIn = (
 const isDenied = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
-/** The service said no to the call as a whole, whether or not that proves that it was not executed. */
+/** True if the service rejected the call as a whole, whether or not that proves that it was not executed. */
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
 

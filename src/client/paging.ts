@@ -16,7 +16,7 @@ const areDigits = (a: string, b: string): boolean => /^\d+$/.test(a) && /^\d+$/.
 const isOlder = (id: string, than: string): boolean => !areDigits(id, than) || BigInt(id) < BigInt(than);
 
 export interface WalkOptions extends ReadOptions {
-  /** Reads the newest page only, whatever follows. */
+  /** Reads the newest page only. */
   readonly newestOnly?: boolean;
   readonly pagesMax?: number;
   /** Receives the records of each page as they come, also where a later page fails. */
@@ -98,7 +98,7 @@ const oldestOf = (records: readonly OrderRecord[]): OrderRecord | undefined => {
   return areDigits(first.ordId, last.ordId) && isOlder(first.ordId, last.ordId) ? first : last;
 };
 
-/** Where records cannot be read at the end of a page, the next one begins behind them. */
+/** Cursor of the next page; it begins behind records at the end of a page that cannot be read. */
 const olderOf = (oldest: string | undefined, ordId: string | undefined): string | undefined =>
   oldest === undefined || (ordId !== undefined && areDigits(ordId, oldest) && isOlder(ordId, oldest)) ? ordId : oldest;
 

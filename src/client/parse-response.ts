@@ -2,9 +2,9 @@
  * Response parser: turns an answer into an outcome by envelope, error codes, field aliases and record schemas.
  *
  * Invariants: a call that changes something counts as rejected only by the service's own envelope with a code known to
- * mean so (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` whatever its status, and
+ * mean so (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` with every status, and
  * so is a 429 that is not recognisably the service's; an unreadable body is never an empty success; the results of a
- * batch's elements count whatever the envelope's code is; unknown fields are dropped, unreadable records are reported.
+ * batch's elements count with every code of the envelope; unknown fields are dropped, unreadable records are reported.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -60,7 +60,7 @@ const problemsMax = 1_000;
 /** Messages of the service are journalled up to this length. */
 const msgLengthMax = 500;
 const codeLengthMax = 40;
-/** Of an order: a key or a page may be missing, too. */
+/** Message about a missing order: a key or a page may be missing, too. */
 const missing = /order\b.*\bnot (exist|found)|no such order/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -164,7 +164,7 @@ const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
 });
 
 /**
- * Whether it is the service that answers and not a machine on the way: by the form of its envelope, or a header only it
+ * True if the service answers and not a machine on the way: by the form of its envelope, or a header only it
  * sends.
  */
 const isOwn = ({ headers, body }: WireResponse): boolean =>
@@ -184,7 +184,7 @@ const readEnvelope = (body: unknown): Envelope | undefined => {
   return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
 };
 
-/** Whether an element's result has its own error code. */
+/** True if an element's result has its own error code. */
 const hasFailed = (item: unknown): boolean => {
   const code = isRaw(item) ? (item["sCode"] ?? item["code"]) : undefined;
   return code !== undefined && code !== "0" && code !== 0;
@@ -256,7 +256,7 @@ export const parseResponse = <R>(
   return { kind: "rejected", status, code, msg };
 };
 
-/** Whether the records of an answer say how the call ended; `whole` when its envelope has both of its texts. */
+/** True if the records of an answer give the outcome of the call; `whole` when its envelope has both of its texts. */
 const isRead = (
   endpoint: EndpointName,
   status: number,
@@ -270,7 +270,7 @@ const isRead = (
   return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
 };
 
-/** Whether the answer means that the order does not exist. An answer to a call that was not authorised never does. */
+/** True if the answer means that the order does not exist. An answer to a call that was not authorised never does. */
 const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
   status !== answers.authStatus &&
   status !== answers.permissionStatus &&

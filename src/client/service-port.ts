@@ -17,13 +17,13 @@ import type { Random } from "../random.ts";
 import type { User } from "./gateway.ts";
 import type { ReadInParts } from "./split-read.ts";
 
-/** What an engine gives to a service that it opens. */
+/** Environment that an engine gives to a service that it opens. */
 export interface ServiceEnv {
   readonly contract: Contract;
   readonly random: Random;
-  /** What a user's callback threw, for reporting. */
+  /** Reports an error that a user's callback threw. */
   readonly onError: (error: unknown) => void;
-  /** What should not have happened at the service or on the way, for the journal: a short name and a sentence. */
+  /** Reports an anomaly at the service or on the way, for the journal: a short name and a sentence. */
   readonly onAnomaly: (what: string, detail: string) => void;
   /**
    * Called when market data may have been missed, as after a lost connection, for recorders; each time, unlike an
@@ -41,7 +41,8 @@ export interface ServiceEnv {
    */
   readonly mayNot?: (request: WireRequest) => string | undefined;
   /**
-   * Names of answer headers that the engine reads, in lower case; a service hands them on, whatever else it leaves out.
+   * Names of answer headers that the engine reads, in lower case; a service passes these on, even if it leaves out
+   * others.
    */
   readonly headers?: readonly string[];
   /**
@@ -64,7 +65,7 @@ export interface ServiceUser extends User {
   readonly pushing$: Observable<boolean>;
 }
 
-/** Who follows an instrument's prices inside its bars. */
+/** Follower of an instrument's prices inside its bars. */
 export interface PathFollower {
   /** A price was reached. Decimal text. */
   passed(px: string): void;
@@ -80,7 +81,7 @@ export interface PathExit {
   readonly side: Side;
   /** Quantity in base currency. */
   readonly qty: string;
-  /** Current level of the fixed or trailing stop, whichever is nearer. */
+  /** Current level of the nearer of the fixed and the trailing stop. */
   readonly stopPx?: string | undefined;
   readonly takeProfitPx?: string | undefined;
   /**
@@ -114,7 +115,7 @@ export interface OpenService {
   readonly history?: HistorySource;
   /**
    * Follows the prices inside the bars of an instrument; undefined where it plays none. Only a service has it that
-   * plays recorded bars: its market tells but the finished ones.
+   * plays recorded bars: its market has only the finished ones.
    */
   readonly followBars?: (instId: string, follower: PathFollower) => FollowedPath | undefined;
   /** At least one; strategies that name none use the first. Key names are unique over all users. */
@@ -147,16 +148,16 @@ export interface OpenService {
 }
 
 /**
- * Where to trade, as a config names it: what `backtest`, `paper` and `live` return. Nothing is opened before the engine
+ * Service of a config, as `backtest`, `paper` and `live` return it. Nothing is opened before the engine
  * starts.
  */
 export interface ServiceSpec {
   readonly kind: string;
-  /** Where the service is, where it is somewhere. */
+  /** Address of the service, if it has one. */
   readonly baseUrl?: string;
   /** `testnet` or `mainnet`, where orders leave this machine. */
   readonly environment?: string;
-  /** What is known of the service beyond its description. A config's own rows win. */
+  /** Facts about the service beyond its description. A config's own rows win. */
   readonly profile?: ProfileOverrides;
   /** Its rate-limit layers, where they are not the three described. Those of a config win. */
   readonly layers?: readonly LayerSpec[];

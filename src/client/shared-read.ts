@@ -27,7 +27,10 @@ export class SharedRead<R> {
   #stop: (() => void) | undefined;
   #outcome: Outcome<R> | undefined;
 
-  /** `submit` queues one attempt and asks `needed` when it may leave. `onLeft`: no more listeners are wanted. */
+  /**
+   * `submit` queues one attempt and asks `needed` when it may leave. `onLeft`: the read has left, and takes no further
+   * listeners.
+   */
   constructor(
     clock: Clock,
     submit: (needed: () => boolean, done: (outcome: Outcome<R>) => void) => () => void,

@@ -1,5 +1,5 @@
 /**
- * What crosses the WebSocket: requests, acknowledgements and pushes, one schema each.
+ * Messages of the WebSocket: requests, acknowledgements and pushes, one schema each.
  *
  * Invariants: everything here fills gap G14, as the description names no channel and no message; records of private
  * channels are those of the REST listings. Every push carries `ts`; with `websocket.sequenced` also `seqId`, and
@@ -18,7 +18,7 @@ import {
   text,
 } from "./schemas.ts";
 
-/** What a subscription is of. Private channels take no instrument: they tell of all. */
+/** Subject of a subscription. Private channels take no instrument: they report all. */
 export const channelArg = {
   type: "object",
   additionalProperties: false,
@@ -66,7 +66,7 @@ export const pongRequest = {
   properties: { op: { type: "string", const: "pong" } },
 } as const satisfies JSONSchema;
 
-/** What a client says over a socket. */
+/** Message of a client over a socket. */
 export type SocketRequest =
   | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly ChannelArg[] }
   | { readonly op: "login"; readonly args: readonly Readonly<Record<string, string>>[] }
@@ -124,7 +124,7 @@ export interface BookMessage {
   readonly ts: string;
 }
 
-/** A bar of one minute as it stands; `ts` is when it opened, `confirm` is "1" once it is over. */
+/** A bar of one minute so far; `ts` is its opening, `confirm` is "1" once it is over. */
 export const candleMessage = {
   type: "object",
   additionalProperties: false,
@@ -156,7 +156,7 @@ export interface ChannelRecords {
 export type ChannelName = keyof ChannelRecords;
 
 /**
- * What the service sends: acknowledgements (`event` is the op), refusals, pings, and pushes (`event` is the channel).
+ * Messages of the service: acknowledgements (`event` is the op), refusals, pings, and pushes (`event` is the channel).
  */
 export type SocketMessage =
   | { readonly event: "subscribe" | "unsubscribe"; readonly arg: ChannelArg; readonly ts: number }

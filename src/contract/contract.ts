@@ -17,7 +17,7 @@ export interface Contract {
   readonly profile: Profile;
   readonly endpoints: EndpointTable;
   readonly layers: Readonly<Record<LayerName, Layer>>;
-  /** Whether a row such as `order.szUnit` was stated by the user rather than assumed. */
+  /** True if a row such as `order.szUnit` was stated by the user rather than assumed. */
   readonly stated: (row: string) => boolean;
 }
 
@@ -35,7 +35,7 @@ export const createContract = (overrides?: ProfileOverrides, layers: Contract["l
   return { profile, endpoints: endpointTable(profile), layers, stated };
 };
 
-/** What another exchange brings: rows of the profile, and its rate-limit layers instead of the three described. */
+/** Terms of another exchange: rows of the profile, and its rate-limit layers in place of the three described. */
 interface ExchangeTerms {
   readonly profile?: ProfileOverrides;
   readonly layers?: readonly (LayerSpec | ExtraLayer)[] | undefined;

@@ -3,7 +3,7 @@
  * what goes in and what comes out.
  *
  * Invariants: the weights of the description's table are numbers here; those it does not show come from the profile.
- * `repeat` says what an unanswered call allows: `safe` may be sent again, `never` must be asked about first.
+ * `repeat` is what an unanswered call allows: `safe` may be sent again, `never` must be asked about first.
  */
 import type { FromSchema } from "json-schema-to-ts";
 import { versionPrefix } from "./limits.ts";
@@ -83,7 +83,7 @@ export const endpointTable = ({ instruments, permissions, weights }: Profile) =>
     ),
     orderHistory: read("trade/orders/history", weights.orderHistory, "read", schemas.historyQuery, schemas.orderRecord),
     placeOrder: write("trade/order", 10, permissions.placeSwap, schemas.placeBody, schemas.elementResult, "never"),
-    // Offered only where `capabilities.amend` says so: the description has no such call.
+    // Offered only where `capabilities.amend` is set: the description has no such call.
     amendOrder: write(
       "trade/amend-order",
       weights.amendOrder,
@@ -148,7 +148,7 @@ interface Records {
   closePosition: FromSchema<typeof schemas.closeResult>;
   setLeverage: FromSchema<typeof schemas.leverageResult>;
 }
-/** What a call of an endpoint takes. */
+/** Input of a call of an endpoint. */
 export type InputOf<E extends EndpointName> = Inputs[E];
 /** One record of an endpoint's answer. */
 export type RecordOf<E extends EndpointName> = Records[E];

@@ -1,5 +1,5 @@
 /**
- * Rate-limit layer as data: whom it counts, what it counts, how its windows begin, and which header tells of it.
+ * Rate-limit layer as data: whom it counts, what it counts, how its windows begin, and its header.
  *
  * Not here: the three layers of the description (limits.ts), counting (scheduler/quota/).
  */
@@ -17,18 +17,18 @@ export interface LayerSpec {
    * product, such as batches of several, count as one product more.
    */
   readonly scope: ScopeKind;
-  /** What it counts: calls, their weight, or the elements of batches. */
+  /** Unit that it counts: calls, their weight, or the elements of batches. */
   readonly unit: "requests" | "weight" | "elements";
-  /** How many of them a window holds. */
+  /** Units that a window holds. */
   readonly capacity: number;
   /** Length of a window in milliseconds. */
   readonly windowMs: number;
-  /** When windows begin: on the service's clock, with the first request, or sliding. */
+  /** Beginning of windows: on the service's clock, with the first request, or sliding. */
   readonly anchor: Anchor;
   /** Endpoints it counts; all when left out. */
   readonly endpoints?: readonly EndpointName[];
-  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  /** Milliseconds that the service stays shut after an overflow, beyond the window's end; 0 for none. */
   readonly banMs: number;
-  /** Header of the service's answers that tells of it, and whether it is the used or the remaining part. */
+  /** Header of the service's answers with its count, and whether that is the used or the remaining part. */
   readonly header?: { readonly name: string; readonly kind: "used" | "remaining" };
 }

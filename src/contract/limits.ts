@@ -10,7 +10,7 @@ export type LayerName = "ip" | "key" | "uid";
 /** A described rate-limit layer: its capacity in a window. */
 export interface Layer {
   readonly name: LayerName;
-  /** What one call adds: itself, or its endpoint's weight. */
+  /** Unit that a call adds: itself, or its endpoint's weight. */
   readonly unit: "requests" | "weight";
   readonly capacity: number;
   readonly windowMs: number;

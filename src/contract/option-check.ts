@@ -1,8 +1,8 @@
 /**
  * Options that a program or a command line gives to a function: their names, kinds and bounds.
  *
- * Invariants: everything wrong is told at once, with the nearest right name; a number out of its bounds is told in the
- * same words to a program and on the command line.
+ * Invariants: all problems are reported at once, with the nearest right name; a number out of its bounds is reported in
+ * the same words to a program and on the command line.
  * Not here: texts of a command line (cli/option-values.ts), options of strategies (host/define.ts).
  */
 import { SluiceError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { parseHuman } from "./validate.ts";
 export interface Whole {
   readonly least: number;
   readonly most: number;
-  /** What the values are, as in "whole milliseconds". */
+  /** Kind of the values, as in "whole milliseconds". */
   readonly what?: string;
 }
 
@@ -29,7 +29,7 @@ export interface OptionRules {
 /** Bounds of a seed that is a number. */
 export const seedBounds = { least: 0, most: Number.MAX_SAFE_INTEGER } as const satisfies Whole;
 
-/** What to write instead. */
+/** Remedy: the values that are permitted. */
 export const wholeRemedy = ({ least, most, what = "a whole number" }: Whole): string =>
   `Write ${what} from ${least} to ${most}.`;
 

@@ -1,8 +1,8 @@
 /**
- * Plain check: says yes to most values that fit a schema of flat objects, without the validator.
+ * Plain check: accepts most values that fit a schema of flat objects, without the validator.
  *
- * Invariants: what it says yes to is valid as it is, and no validator would remove or fill in anything; no proves
- * nothing. A schema that says more than is read here has no plain check.
+ * Invariants: an accepted value is valid as it is, and no validator would remove or fill in anything; a refusal proves
+ * nothing. A schema with other keywords than are read here has no plain check.
  * Not here: what is wrong with a value (validate.ts).
  */
 import { isDecimal } from "../decimal.ts";
@@ -28,7 +28,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** Texts that are longer are looked at anew each time, so that no sender decides how much is kept. */
+/** Longer texts are checked again each time, so that no sender decides how much is kept. */
 const keptMax = 64;
 const unread = Symbol("never a value");
 
@@ -38,14 +38,14 @@ class Field {
   readonly required: boolean;
   readonly isFlag: boolean;
   /**
-   * How long a text certainly fits: schemas count characters, of which it has at most as many as units, and at least
-   * half as many.
+   * Length up to which a text certainly fits: schemas count characters, of which it has at most as many as units, and
+   * at least half as many.
    */
   readonly lengthMin: number;
   readonly lengthMax: number;
-  /** Whether a text of that length may still not fit. */
+  /** True if a text of that length may still not fit. */
   readonly isRead: boolean;
-  /** The latest text that was read and fitted: many fields say the same many times in a row. */
+  /** The latest text that was read and fitted: many fields repeat their value. */
   latest: unknown = unread;
   readonly #schema: FieldSchema;
   readonly #pattern: RegExp | undefined;

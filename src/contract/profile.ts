@@ -4,7 +4,7 @@
  * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an
  * override that names no row or has another type is refused. Gap ids: G… where the description says "not shown", H…
  * where it is silent.
- * Not here: what the description does say (endpoints.ts, limits.ts, schemas.ts).
+ * Not here: what the description states (endpoints.ts, limits.ts, schemas.ts).
  */
 
 import { instTypeOf } from "./inst-id.ts";
@@ -33,14 +33,14 @@ export interface ExtraLayer {
   readonly name: string;
   /** Whom it counts; `instrument` is a product of a user. Calls that are not signed have an address only. */
   readonly scope: "ip" | "uid" | "key" | "instrument";
-  /** What a call adds: itself, its weight, or the elements of its batch. */
+  /** Unit that a call adds: itself, its weight, or the elements of its batch. */
   readonly unit: "requests" | "weight" | "elements";
   readonly capacity: number;
   readonly windowMs: number;
   readonly anchor: Anchor;
   /** Endpoints it counts; all when left out. */
   readonly endpoints?: readonly string[];
-  /** How long the service stays shut after an overflow, beyond the window's end; 0 for none. */
+  /** Milliseconds that the service stays shut after an overflow, beyond the window's end; 0 for none. */
   readonly banMs: number;
 }
 /**
@@ -187,13 +187,13 @@ type Values<G> = { readonly [K in keyof G]: G[K] extends Row<infer T> ? T : neve
 
 /** The values in force. */
 export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[G]> };
-/** What a user may write under `profile` in a config: any part of the values. */
+/** Values of `profile` in a config: any part of the rows. */
 export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
 
-/** Whether the service can cancel an order of an instrument that rests. */
+/** True if the service can cancel a resting order of an instrument. */
 export const isCancelable = (instId: string, { capabilities }: Pick<Profile, "capabilities">): boolean =>
   capabilities.cancelSpot || instTypeOf(instId) !== "SPOT";
 
-/** What `sz` counts, in words. */
+/** Unit of `sz`, in words. */
 export const szUnitWords = ({ SPOT, SWAP }: Profile["order"]["szUnit"]): string =>
   `${SPOT.replace("_", " ")} for spot and ${SWAP.replace("_", " ")} for swaps`;

@@ -1,23 +1,23 @@
 /**
- * Which answers prove that the service judged a call and did not execute it: a code known to mean so, with a status
+ * Answers that prove that the service judged a call and did not execute it: a code known to mean so, with a status
  * that goes with it.
  *
- * Invariants: pure; what is not known to be a rejection is none, whatever its status; a code for "busy", "too many
+ * Invariants: pure; what is not known to be a rejection is none, with any status; a code for "busy", "too many
  * requests" or "id taken" is never one, since each is also the answer to the repetition of a call that was executed.
  * Not here: whether an answer has the form of the service's envelope (client/parse-response.ts).
  */
 import type { Profile } from "./profile.ts";
 
 /**
- * `rejected`: not executed. `unlisted`: the service says no with a code that is on no list, or with a status that does
- * not go with it: not executed if a search finds nothing. `unproven`: says nothing of the call.
+ * `rejected`: not executed. `unlisted`: the service rejects with a code that is on no list, or with a status that does
+ * not go with it: not executed if a search finds nothing. `unproven`: no evidence about the call.
  */
 type Verdict = "rejected" | "unlisted" | "unproven";
 
 interface Codes {
   /** Statuses with which the service answers what it has judged. */
   readonly judging: ReadonlySet<number>;
-  /** Of each code the statuses that go with it. */
+  /** Statuses that belong to each code. */
   readonly exact: ReadonlyMap<string, ReadonlySet<number>>;
   /** Beginnings of codes, from entries that end in `*`. */
   readonly beginnings: readonly string[];
@@ -60,14 +60,14 @@ const codesOf = ({ answers, cancelBatch }: Profile): Codes => {
     judging,
     exact,
     beginnings: listed.filter((code) => code.endsWith("*")).map((code) => code.slice(0, -1)),
-    // A code that only points to the results of elements says nothing where there are none.
+    // A code that only points to the results of elements proves nothing where there are none.
     never: new Set(["0", ...pointers, answers.unavailableCode, answers.limitedCode, answers.duplicateCode]),
   };
 };
 
 const known = new WeakMap<Profile, Codes>();
 
-/** What `code` proves in an envelope of the service with `status`. */
+/** Verdict on `code` in an envelope of the service with `status`. */
 export const verdictOn = (profile: Profile, status: number, code: string): Verdict => {
   let codes = known.get(profile);
   if (codes === undefined) {

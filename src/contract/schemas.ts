@@ -70,9 +70,9 @@ export const orderRecord = {
      * `order.feeSign`.
      */
     fee: decimalOrEmpty,
-    /** When it was placed, in the profile's `order.timeUnit` on the service's clock. */
+    /** Instant of the placement, in the profile's `order.timeUnit` on the service's clock. */
     createdAt: digits,
-    /** When it last changed, likewise. */
+    /** Instant of the last change, in the same unit. */
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
@@ -120,7 +120,7 @@ export const instrumentRecord = {
     contractValue: decimalText,
     /** Highest leverage. */
     maxLeverage: decimalText,
-    /** Whether it can be traded, in the service's words. */
+    /** State of the instrument, in the service's words. */
     state: text,
   },
 } as const satisfies JSONSchema;
@@ -139,7 +139,7 @@ export const balanceRecord = {
     currency: text,
     /** All of it. */
     balance: decimalText,
-    /** What orders may use. */
+    /** Amount that orders may use. */
     available: decimalText,
     /** Held for open orders. */
     frozen: decimalText,
@@ -148,7 +148,7 @@ export const balanceRecord = {
 /** The balance of one currency, decimal text in that currency: `balance` is `available` plus `frozen`. */
 export type BalanceRecord = FromSchema<typeof balanceRecord>;
 
-/** `pos` is signed: positive long, negative short, in base currency (contracts when the profile says so). */
+/** `pos` is signed: positive long, negative short, in base currency (in contracts by the profile's `order.szUnit`). */
 export const positionRecord = {
   type: "object",
   additionalProperties: false,
@@ -156,7 +156,7 @@ export const positionRecord = {
   properties: {
     /** Instrument id. */
     instId,
-    /** Positive long, negative short, in base currency, or in contracts where the profile's `order.szUnit` says so. */
+    /** Positive long, negative short, in base currency, or in contracts by the profile's `order.szUnit`. */
     pos: decimalText,
     /** Average entry price. */
     avgPx: decimalOrEmpty,
@@ -172,7 +172,7 @@ export const positionRecord = {
     liqPx: decimalOrEmpty,
     /** `cross` or `isolated`. */
     mgnMode: text,
-    /** When it last changed, in the profile's `order.timeUnit`. */
+    /** Instant of the last change, in the profile's `order.timeUnit`. */
     updatedAt: digits,
   },
 } as const satisfies JSONSchema;
@@ -190,7 +190,9 @@ export const elementResult = {
   required: ["ordId", "clOrdId", "sCode", "sMsg"],
   properties: { ordId: text, clOrdId: text, sCode: text, sMsg: text },
 } as const satisfies JSONSchema;
-/** Result of one order of a placement or of a batch cancel: `sCode` "0" means accepted, `sMsg` says why not. */
+/**
+ * Result of one order of a placement or of a batch cancel: `sCode` "0" means accepted, `sMsg` is the reason otherwise.
+ */
 export type ElementResult = FromSchema<typeof elementResult>;
 
 export const closeResult = {
@@ -257,7 +259,7 @@ export const cancelBody = {
 /** Body of a cancel: orders by id, several in one call. */
 export type CancelBody = FromSchema<typeof cancelBody>;
 
-/** What an order is to be from now on; `sz` counts what was executed already. */
+/** New terms of an order; `sz` includes what was executed already. */
 export const amendBody = {
   type: "object",
   additionalProperties: false,
@@ -300,7 +302,7 @@ export const positionsQuery = {
 } as const satisfies JSONSchema;
 
 /**
- * Whether an order in this state rests; the other two states are final. A table, as orders are asked several times with
+ * True if an order in this state rests; the other two states are final. A table, as orders are asked several times with
  * each change.
  */
 export const activeIn: Readonly<Record<OrderState, boolean>> = {
@@ -310,7 +312,7 @@ export const activeIn: Readonly<Record<OrderState, boolean>> = {
   canceled: false,
 };
 
-/** Whether an order in this state can still be executed. */
+/** True if an order in this state can still be executed. */
 export const isActive = (state: OrderState): boolean => activeIn[state];
 
 /** Later states win over earlier ones when two records of one order disagree. */

@@ -1,6 +1,6 @@
 /** Short names of instrument fields, which a service may use. */
 
-/** How instrument fields are spelled where the profile says `short`. */
+/** Names of instrument fields where the profile has `short`. */
 export const shortFields: Readonly<Record<string, string>> = {
   baseCurrency: "baseCcy",
   quoteCurrency: "quoteCcy",

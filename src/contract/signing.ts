@@ -1,5 +1,5 @@
 /**
- * What a signature covers and where it travels, as the profile says; the same for the side that signs and the side that
+ * Parts and place of a signature, by the profile; the same for the side that signs and the side that
  * checks.
  *
  * Invariants: pure text; the body and the query enter exactly as they are on the wire, byte for byte; the secret never
@@ -9,7 +9,7 @@
  */
 import type { Profile } from "./profile.ts";
 
-/** What a signature covers. */
+/** Parts that a signature covers. */
 export interface SignedParts {
   readonly timestamp: string;
   readonly method: string;
@@ -47,7 +47,7 @@ export const authHeaderNames = ({ auth }: Profile) => {
   } as const;
 };
 
-/** An instant as a signed request tells it; `wallAt` is milliseconds since the Unix epoch. */
+/** Text of an instant in a signed request; `wallAt` is milliseconds since the Unix epoch. */
 export const timestampText = ({ auth }: Profile, wallAt: number): string => {
   const whole = Math.floor(wallAt);
   switch (auth.timestamp) {
@@ -61,7 +61,7 @@ export const timestampText = ({ auth }: Profile, wallAt: number): string => {
 };
 
 /**
- * The instant a timestamp tells, in milliseconds since the Unix epoch, or undefined when it is not one of the profile's
+ * The instant of a timestamp, in milliseconds since the Unix epoch, or undefined when it is not one of the profile's
  * form.
  */
 export const readTimestamp = ({ auth }: Profile, text: string): number | undefined => {
@@ -77,7 +77,7 @@ export const readTimestamp = ({ auth }: Profile, text: string): number | undefin
   }
 };
 
-/** Query parameters as they stand on the wire: in the order given, percent-encoded, empty text for none. */
+/** Query parameters as they are sent: in the order given, percent-encoded, empty text for none. */
 export const queryText = (query: Readonly<Record<string, string>>): string =>
   Object.entries(query)
     .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)

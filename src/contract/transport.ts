@@ -1,5 +1,5 @@
 /**
- * How a request reaches the service: one function type, wrapped.
+ * Transport of requests to the service: one function type, wrapped.
  *
  * Invariants: a transport calls its sink once, with the response or with a failure when no answer was read; any HTTP
  * status is a response; it never repeats a request; the codes JOURNAL_FAILED and NOT_LEADING of a failure say that
@@ -19,7 +19,7 @@ export interface WireRequest {
   /** Name of the API key to use, as listed in the config; undefined sends the request unsigned. */
   readonly key: string | undefined;
   /**
-   * Headers by which a trace goes on at the service: W3C trace context. They are not signed; a service on no network
+   * Headers by which a trace continues at the service: W3C trace context. They are not signed; a service on no network
    * has no use for them.
    */
   readonly trace?: TraceHeaders;
@@ -29,7 +29,7 @@ export interface WireRequest {
 export interface TraceHeaders {
   /** `00-`, trace id, span id and flags, in lower-case hexadecimal. */
   readonly traceparent?: string;
-  /** At most 512 characters. */
+  /** State of the trace, at most 512 characters. */
   readonly tracestate?: string;
 }
 
@@ -42,11 +42,11 @@ export interface RequestTracer {
   submitted(action: number): void;
   /** It leaves: called after `action.sent`. What is no header of W3C trace context is left out. */
   leaves(action: number): TraceHeaders | undefined;
-  /** Nothing more comes of it; `action.answered`, where it is told, follows at once. */
+  /** The action has ended; `action.answered`, where there is one, follows at once. */
   ends(action: number): void;
 }
 
-/** An answer as it was read, whatever its status. */
+/** An answer as it was read, of any status. */
 export interface WireResponse {
   readonly status: number;
   /** Lower-case names. */

@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
   "inst-id": "is neither BASE-QUOTE nor BASE-QUOTE-SWAP",
 };
 
-/** What can be nested so deep that it cannot be written out is shown as what it is. */
+/** Text of a value; one that is nested too deep to be written is shown by its kind. */
 const shown = (value: unknown): string => {
   let text: string;
   try {
@@ -51,7 +51,7 @@ const hintOf = ({ keyword, data, params, parentSchema }: ErrorObject): string =>
   return digits && /^(number|integer)$/.test(wanted) ? ` Write the number without quotes: ${digits}.` : "";
 };
 
-/** Without an exponent. */
+/** Text of a number without an exponent. */
 const fromNumber = (value: number): string =>
   /e/.test(String(value)) ? value.toFixed(12).replace(/\.?0+$/, "") : String(value);
 
@@ -92,8 +92,8 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
 };
 
 /**
- * What people write: a copy of `value` with defaults filled in, or an error listing every problem under `root`.
- * Functions and other non-JSON values inside are kept as they are.
+ * Checks what people write. Returns a copy of `value` with defaults filled in, or an error listing every problem under
+ * `root`. Functions and other non-JSON values inside are kept as they are.
  */
 export const parseHuman = <T>(schema: object, value: unknown, root: string, code: ErrorCode = "CONFIG_INVALID"): T => {
   const check = checkOf("human", schema);
@@ -112,7 +112,7 @@ const none: readonly string[] = [];
 
 const plainChecks = new WeakMap<object, PlainCheck>();
 
-/** One that says no to everything where there is none. */
+/** The plain check of a schema; one that refuses everything where there is none. */
 const plainCheck = (schema: object): PlainCheck => {
   const check = plainCheckOf(schema) ?? (() => false);
   plainChecks.set(schema, check);
@@ -120,8 +120,8 @@ const plainCheck = (schema: object): PlainCheck => {
 };
 
 /**
- * What the service wrote: the problems found, empty when it fits. Fields the schema does not name are removed from
- * `value`.
+ * Checks what the service wrote. Returns the problems found, empty when it fits. Fields the schema does not name are
+ * removed from `value`.
  */
 export const wireProblems = (schema: object, value: unknown): readonly string[] => {
   if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;
@@ -143,7 +143,9 @@ const requestCheckOf = (schema: object): RequestCheck => {
   return made;
 };
 
-/** What was sent to the embedded service: the problems found. Nothing is removed, unknown keys are problems. */
+/**
+ * Checks what was sent to the embedded service. Returns the problems; nothing is removed, unknown keys are problems.
+ */
 export const requestProblems = (schema: object, value: unknown): readonly string[] => {
   if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;
   const { check, fills } = requestChecks.get(schema) ?? requestCheckOf(schema);

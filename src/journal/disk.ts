@@ -26,6 +26,6 @@ export interface Disk {
   remove(name: string): Promise<void>;
   /** Keeps `name` for this process alone, on this machine, until it is let go of by the result or the process ends. */
   lock(name: string): Promise<() => Promise<void>>;
-  /** What the folder is called in messages. */
+  /** Name of the folder in messages. */
   readonly name: string;
 }

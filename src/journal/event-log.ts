@@ -27,7 +27,7 @@ export class EventLog {
   readonly #now: () => number;
   readonly #onSinkError: (error: unknown) => void;
   #attached: readonly Attached[] = [];
-  /** Who wants events of a type, in the order of `#attached`; forgotten whenever that changes. */
+  /** Receivers of events of a type, in the order of `#attached`; cleared when that changes. */
   readonly #routes = new Map<EventType, readonly Attached[]>();
   readonly #waiting: Event[] = [];
   #delivering = false;

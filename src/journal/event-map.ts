@@ -1,8 +1,8 @@
 /**
  * Map of event names to the event that a listener receives.
  *
- * Invariants: the table of names has one line for each name of the core in `EventMap` and no other, which the compiler checks; an
- * event type may not be named like an order phase (`order.filled`), as the map would then not compile.
+ * Invariants: the table of names has one line for each name of the core in `EventMap` and no other, which the compiler
+ * checks; an event type may not be named like an order phase (`order.filled`), as the map would then not compile.
  * Not here: what events hold (events.ts), how they reach listeners (event-emitter.ts).
  */
 import { didYouMean, SluiceError } from "../errors.ts";
@@ -12,9 +12,9 @@ type ByType = { readonly [T in EventType]: EventOf<T> };
 type ByPhase = { readonly [P in OrderPhase as `order.${P}`]: EventOf<"order.changed"> & { readonly phase: P } };
 
 /**
- * What `on` takes and what its listener receives: every event type, such as `fill` or `quota.rejected`;
- * `order.<phase>`, such as `order.filled`, for the `order.changed` of that phase; and `event` for all.
- * `EventMap["fill"]` is the type of one fill.
+ * Names that `on` takes, and the event that its listener receives: every event type, such as `fill` or
+ * `quota.rejected`; `order.<phase>`, such as `order.filled`, for the `order.changed` of that phase; and `event` for
+ * all. `EventMap["fill"]` is the type of one fill.
  */
 export interface EventMap extends ByType, ByPhase {
   readonly event: Event;
@@ -82,8 +82,8 @@ const names: Readonly<Record<Exclude<EventName, keyof PluginEvents>, true>> = {
 };
 
 /**
- * Refuses what is no name of an event, neither of the core nor of `ofPlugins`: the types cannot where a program is plain
- * JavaScript.
+ * Refuses what is no name of an event, neither of the core nor of `ofPlugins`: the types cannot where a program is
+ * plain JavaScript.
  */
 export const checkEventName = (name: unknown, ofPlugins: ReadonlySet<string>): void => {
   if (typeof name !== "string") throw unknownName(typeof name, `Give a text such as "order.filled".`);

@@ -10,7 +10,7 @@ import type { OrderEventBody } from "./order-events.ts";
 
 export type { OrderPhase } from "./order-events.ts";
 
-/** What a request is for. The scheduler sends in the order of these classes. */
+/** Purpose of a request. The scheduler sends in the order of these classes. */
 export type ActionClass = "emergency" | "cancel" | "close" | "resolve" | "place" | "read" | "backfill";
 
 type OutcomeKind = "done" | "rejected" | "limited" | "unknown" | "dropped";
@@ -31,7 +31,9 @@ type CoreEventBody =
       /** Text for people; empty where the start waits for nothing any more. */
       readonly reason: string;
     }
-  /** The engine has stopped; strategies have ended, and `reason` tells whether resting orders were kept or canceled. */
+  /**
+   * The engine has stopped; strategies have ended, and `reason` states whether resting orders were kept or canceled.
+   */
   | { readonly type: "engine.stopped"; readonly reason: string }
   /** A journal was opened: number of this run on it, and how many orders of previous runs are being resolved. */
   | {
@@ -62,7 +64,7 @@ type CoreEventBody =
       readonly class: ActionClass;
       /** Limit layer that is concerned: `ip`, `uid`, `key`, or one of the config. */
       readonly layer: string;
-      /** When it may go on: milliseconds on the engine's clock. */
+      /** Instant at which it may continue: milliseconds on the engine's clock. */
       readonly until: number;
     }
   /** A request has left. */
@@ -84,7 +86,7 @@ type CoreEventBody =
   | {
       readonly type: "action.answered";
       readonly endpoint: EndpointName;
-      /** What the answer proves; `unknown` where it proves nothing. */
+      /** Outcome that the answer proves; `unknown` where it proves nothing. */
       readonly outcome: OutcomeKind;
       /** HTTP status; 0 without an answer. */
       readonly status: number;
@@ -110,8 +112,8 @@ type CoreEventBody =
       readonly used: number;
     }
   /**
-   * A rate-limit layer falls to its floor (`floor`): counts and refusals contradict what is known, so that they are disregarded and 95 % of the
-   * limit is spent evenly. Or counts are used again (`measured`).
+   * A rate-limit layer falls to its floor (`floor`): counts and refusals contradict what is known, so that they are
+   * disregarded and 95 % of the limit is spent evenly. Or counts are used again (`measured`).
    */
   | {
       readonly type: "quota.mode";
@@ -195,7 +197,7 @@ type CoreEventBody =
       /** Name of the process that leads now. */
       readonly leader: string;
     }
-  /** What may be traded has changed, for all strategies. */
+  /** The trading mode has changed, for all strategies. */
   | {
       readonly type: "mode.changed";
       /** `active`: everything; `reducing`: exits only; `halted`: exits only, and resting entries are canceled. */

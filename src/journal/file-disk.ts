@@ -104,7 +104,7 @@ const makeFolder = async (folder: string): Promise<void> => {
 
 type Inode = { readonly dev: number; readonly ino: number };
 
-/** What was written to a file that is not there any more is lost. */
+/** Throws where the file does not exist any more: what was written to it is lost. */
 const checkPresent = async (path: string, { dev, ino }: Inode): Promise<void> => {
   const now = await lstat(path).catch(() => undefined);
   if (now?.dev !== dev || now.ino !== ino) throw new Error(`${path} was deleted or replaced while it was in use`);
@@ -121,7 +121,7 @@ export const fileDisk = async (folder: string, clock: Clock = createSystemClock(
     list: async () => (await readdir(folder)).filter((name) => !name.endsWith(halfMade) && !isLockFile(name)).sort(),
     read: async (name) => readFile(pathOf(name), { flag: reading }),
     create: async (name, bytes) => {
-      // What a crash left, or a link that somebody put there.
+      // Left by a crash, or a link of another program.
       await rm(pathOf(name + halfMade), { force: true });
       await whileOpen(pathOf(name + halfMade), making, async (handle) => handle.writeFile(bytes));
       await rename(pathOf(name + halfMade), pathOf(name));
@@ -133,7 +133,7 @@ export const fileDisk = async (folder: string, clock: Clock = createSystemClock(
       return {
         append: async (bytes) => {
           const checks = [checkPresent(pathOf(name), inode), ...[...locks].map((lock) => lock.check())];
-          // Beside the write, so that it takes no longer for them. The file stays open until it has ended.
+          // During the write, so that it takes no longer for them. The file stays open until it has ended.
           const [failed] = await Promise.all([
             Promise.all(checks).then(
               () => [],

@@ -38,17 +38,17 @@ export interface Held {
   readonly booked?: BookedPosition;
 }
 
-/** What the close of the account's position did to one strategy's part of it. */
+/** Effect of the close of the account's position on one strategy's part of it. */
 export interface ClosedPart {
   readonly strategy: string;
   readonly instId: string;
   readonly side: Side;
   readonly px: string;
-  /** In base currency. */
+  /** Quantity in base currency. */
   readonly qty: string;
   /** Its share of the fee, as a positive cost. */
   readonly cost: string;
-  /** What closed it is not known yet: the price stands in, and no fee is counted. */
+  /** The closing order is not known yet: the price is provisional, and no fee is counted. */
   readonly standsIn?: true;
 }
 

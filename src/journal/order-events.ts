@@ -43,11 +43,11 @@ interface ProtectionLevels {
   readonly qty: string;
   /** Average price at which it was bought or sold. */
   readonly avgPx: string;
-  /** Where the stop lies now; undefined without one. */
+  /** Current level of the stop; undefined without one. */
   readonly stopPx: string | undefined;
-  /** Where the take-profit lies; undefined without one. */
+  /** Level of the take-profit; undefined without one. */
   readonly takeProfitPx: string | undefined;
-  /** Which price triggers: the best one, the last trade, or the mark. */
+  /** Price that triggers: the best one, the last trade, or the mark. */
   readonly trigger: "best" | "last" | "mark";
 }
 
@@ -200,7 +200,7 @@ export type OrderEventBody =
   /** Number of orders that this instance did not place and that had ended before it traded. */
   | {
       readonly type: "history.external";
-      /** How many. */
+      /** Number of orders. */
       readonly orders: number;
     }
   /**
@@ -239,7 +239,7 @@ export type OrderEventBody =
       readonly strategy?: string;
     }
   /**
-   * What the account holds is again what strategies hold together; the anomaly `position.differs` told that it was not.
+   * The account's position equals the strategies' positions together again, after the anomaly `position.differs`.
    */
   | {
       readonly type: "position.agreed";

@@ -48,14 +48,14 @@ const isHeld = async (path: string): Promise<boolean> =>
 
 const refusals = new WeakSet<object>();
 
-/** The error that says so. */
+/** Error of a lock that another process has. */
 export const lockHeld = (text: string): SluiceError => {
   const refusal = new SluiceError("ENGINE_STATE", text);
   refusals.add(refusal);
   return refusal;
 };
 
-/** Whether an error says that another process has the lock. */
+/** True if an error means that another process has the lock. */
 export const isLockHeld = (error: unknown): boolean =>
   typeof error === "object" && error !== null && refusals.has(error);
 

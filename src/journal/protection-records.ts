@@ -8,7 +8,7 @@
  */
 import type { Side } from "../contract/profile.ts";
 
-/** What has triggered: a stop-loss, a take-profit or a trailing stop. */
+/** Kind of a protection that has triggered: a stop-loss, a take-profit or a trailing stop. */
 export type ProtectionKind = "stopLoss" | "takeProfit" | "trailing";
 
 /** Amounts are decimal text, quantities in base currency. */
@@ -20,7 +20,7 @@ export interface ProtectionRecord {
   readonly scope: "order" | "position";
   /** Slot of the order that closes. */
   readonly exitSlot: string;
-  /** Of the order that closes. */
+  /** Side of the closing order. */
   readonly side: Side;
   /** As it was wanted. */
   readonly protect: object;
@@ -31,7 +31,7 @@ export interface ProtectionRecord {
   readonly extreme?: string;
   readonly hit?: { readonly kind: ProtectionKind; readonly triggerPx: string; readonly px: string };
   /**
-   * What orders that are not over have executed in all, by client order id, and the value of an entry; "0" for an order
+   * Executed quantity of orders that are not over, by client order id, and the value of an entry; "0" for an order
    * that closes.
    */
   readonly counted: Readonly<Record<string, readonly [filled: string, value: string]>>;

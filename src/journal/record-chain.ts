@@ -17,7 +17,7 @@ export const markOf = (previous: string, text: string): string =>
 
 interface Line {
   readonly mark: string;
-  /** With its end of line. */
+  /** Text with its end of line. */
   readonly text: string;
 }
 

@@ -3,7 +3,7 @@
  *
  * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the
  * journal refuses to open; concurrent commits share one flush; after a failed write or flush every commit rejects until
- * a segment was begun anew; a torn last line is dropped and reported, damage is refused unless the caller sets the
+ * a new segment was begun; a torn last line is dropped and reported, damage is refused unless the caller sets the
  * journal aside; segments are created atomically.
  * Not here: the records (the callers), the hash chain (record-chain.ts), files (disk.ts).
  */
@@ -44,7 +44,7 @@ export interface WriteAheadLog {
    * of the one before is not written to again. Rejects while the disk still fails, and for ever where `isLost`.
    */
   restart(): Promise<void>;
-  /** The failure was no matter of the disk: another process goes on with this journal. */
+  /** The disk has not failed: another process continues this journal. */
   readonly isLost: boolean;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ const segmentOf = (owner: Header["owner"], records: readonly object[]): Batch =>
 
 interface Batch {
   readonly bytes: Uint8Array;
-  /** Of its last line. */
+  /** Mark of its last line. */
   readonly mark: string;
 }
 

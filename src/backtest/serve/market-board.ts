@@ -1,5 +1,5 @@
 /**
- * Where a replayed market is shown: public channels of a served venue, or anything else that takes its rows.
+ * Board of a replayed market: public channels of a served venue, or anything else that takes its rows.
  *
  * Not here: what is shown and when (market-replay.ts).
  */

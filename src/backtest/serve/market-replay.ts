@@ -22,9 +22,9 @@ import { createScaledClock, type ScaledClock } from "./scaled-clock.ts";
 
 /** Pace of a replayed market. */
 interface MarketReplayOptions {
-  /** How many times faster than recorded. Default 1. */
+  /** Factor by which it is faster than recorded. Default 1. */
   readonly speed?: number;
-  /** Whether the tape begins again at its end. Default false. */
+  /** The tape begins again at its end. Default false. */
   readonly loop?: boolean;
 }
 
@@ -190,8 +190,8 @@ const periodOf = ({ series, startAt, endAt, length }: Tape, wholeMinutes: boolea
 const toMinute = (ms: number): number => Math.ceil(ms / minuteMs) * minuteMs;
 
 /**
- * What to add to recorded instants so that the first row plays now, or as soon as recorded minutes end with the
- * clock's.
+ * Offset that is added to recorded instants so that the first row plays now, or as soon as recorded minutes end with
+ * the clock's.
  */
 const firstShift = ({ startAt }: Tape, minutes: RecordedMinutes | undefined, now: number): number => {
   if (minutes === undefined) return now - startAt;

@@ -23,8 +23,8 @@ export class ReplayBars {
   #changed = false;
 
   /**
-   * Where `opensAt` is given, bars are recorded and it tells when the one that holds an instant opened; undefined for
-   * none.
+   * Where `opensAt` is given, bars are recorded and it returns the opening of the bar that contains an instant;
+   * undefined for none.
    */
   constructor(
     scale: Scale,
@@ -36,7 +36,7 @@ export class ReplayBars {
     this.#opensAt = opensAt;
   }
 
-  /** Whether a bar is running that `tick` has to end. */
+  /** True if a bar is running that `tick` has to end. */
   get running(): boolean {
     return this.#open && (this.#opensAt === undefined || this.#changed);
   }

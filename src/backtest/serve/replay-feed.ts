@@ -1,10 +1,10 @@
 /**
- * Where rows of a tape go when a market is served: to the venue, which matches, and to the board, which is looked at.
+ * Feed of a served market: passes rows of a tape to the venue, which matches, and to the board, which is displayed.
  *
  * Invariants: counts become exact decimal text here and nowhere else; both sides get the same rows in the same order,
- * dated with the venue's own time; an instrument that is not listed has no market. Every public channel tells something
- * whatever was recorded: without levels the book is the best level of each side, without quotes the ticker is the top
- * of the book.
+ * dated with the venue's own time; an instrument that is not listed has no market. Every public channel has data
+ * for every kind of recording: without levels the book is the best level of each side, without quotes the ticker is the
+ * top of the book.
  * Not here: when rows are due (market-replay.ts).
  */
 import type { Clock } from "../../clock/clock.ts";

@@ -1,9 +1,9 @@
 /**
- * What a test lets go wrong between the engine and the embedded service: rejected placements, requests and answers that
+ * Faults of a test between the engine and the embedded service: rejected placements, requests and answers that
  * are lost.
  *
  * Invariants: a rejected placement still counts at the service's rate limits; a lost one fails as a lost connection
- * does, after the timeout; what nobody asked for passes untouched.
+ * does, after the timeout; calls without a fault pass unchanged.
  */
 import type { Clock } from "../../clock/clock.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";

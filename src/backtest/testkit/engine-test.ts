@@ -101,7 +101,7 @@ export class EngineTest {
     return this.#market.clock.now();
   }
 
-  /** What the strategy wants now; empty before it has said so and after it ended. */
+  /** Orders that the strategy wants now; empty before its first set and after it ended. */
   get wanted(): readonly WantedOrder[] {
     return this.wantedBy(this.#first);
   }
@@ -121,7 +121,7 @@ export class EngineTest {
     return [...this.#run.sent.fills];
   }
 
-  /** What strategies published with `plot`, the earliest first. */
+  /** Values that strategies published with `plot`, the earliest first. */
   get plots(): readonly PlottedValue[] {
     return [...this.#run.plots];
   }
@@ -133,7 +133,7 @@ export class EngineTest {
     );
   }
 
-  /** Whether the engine places orders (`active`), exits only (`reducing`) or none (`halted`). */
+  /** Mode of the engine: it places orders (`active`), exits only (`reducing`) or none (`halted`). */
   get mode(): TradingMode {
     return this.#run.mode;
   }
@@ -142,12 +142,12 @@ export class EngineTest {
     return this.#run.wanted.get(strategy) ?? [];
   }
 
-  /** What the orders of the test have bought less what they have sold, in base currency; negative short. */
+  /** Quantity bought by the orders of the test less the quantity sold, in base currency; negative short. */
   position(instId: string): string {
     return this.#run.sent.position(instId);
   }
 
-  /** What the exchange keeps of a currency for the first user; `0` where it has none. */
+  /** Balance of the first user in a currency; `0` where there is none. */
   balance(currency: string): string {
     const { balances } = this.#market.simulated.venue.holdings(this.#uids[0] as string);
     return balances.find((one) => one.currency === currency)?.balance ?? "0";

@@ -201,7 +201,7 @@ export class HandMarket {
     rows.splice(place, 0, row);
   }
 
-  /** When a row, a bar or a delivery is next due. */
+  /** Instant of the next row, bar or delivery. */
   #nextAt(): number {
     return Math.min(this.#rows[0]?.at ?? infinity, this.#due[0]?.at ?? infinity, this.simulated.feed.nextBarAt);
   }

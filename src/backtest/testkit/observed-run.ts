@@ -51,7 +51,7 @@ export class ObservedRun {
 
   /** The strategy, whose wanted orders and plots are noted. */
   watched(strategy: Strategy): Strategy {
-    // The engine's own check says what a strategy is.
+    // The engine's own check decides whether it is a strategy.
     if (typeof strategy?.start !== "function") return strategy;
     const { plots, wanted } = this;
     const { name } = strategy;
@@ -79,7 +79,7 @@ export class ObservedRun {
     };
   }
 
-  /** What failed since it was asked last. */
+  /** Returns the failure since the last call. */
   takeFailure(): string | undefined {
     const failure = this.#failure;
     this.#failure = undefined;

@@ -1,5 +1,5 @@
 /**
- * What became of each order of a test: what was sent, its phases, and what the embedded service executed of it.
+ * History of each order of a test: the placement, its phases, and its executions at the embedded service.
  *
  * Invariants: in the order in which they were sent; what is handed out does not change any more.
  */
@@ -29,8 +29,8 @@ export interface TestOrder {
   /** All phases so far, the present one last. */
   readonly phases: readonly OrderUpdate["phase"][];
   /**
-   * What the exchange has executed, in base currency; `0` before the first fill. The engine learns of it on the way
-   * back.
+   * Quantity that the exchange has executed, in base currency; `0` before the first fill. The engine learns of it on
+   * the way back.
    */
   readonly filledQty: string;
   /** Mean price of that, to twelve places; empty before the first fill. */
@@ -94,7 +94,7 @@ export class SentOrders {
     entry.value = add(entry.value, mul(qty, px));
   }
 
-  /** What was bought less what was sold, in base currency. */
+  /** Quantity bought less quantity sold, in base currency. */
   position(instId: string): string {
     return this.fills
       .filter((fill) => fill.instId === instId)

@@ -23,14 +23,14 @@ export interface TestOptions
       Pick<Config, "orders" | "quota" | "profile" | "leverage" | "supervision" | "freshness" | "instance" | "seed">
     > {
   /**
-   * What can be traded: names, or names with their steps. Default: the instruments that the options of the strategies
+   * Instruments: names, or names with their steps. Default: the instruments that the options of the strategies
    * name, else `BTC-USDT-SWAP`. Steps of a name alone: `0.1` and `0.001` for BTC, `0.01` and `0.01` for ETH and others.
    */
   readonly instruments?: readonly (
     | string
     | { readonly instId: string; readonly tickSize: string; readonly lotSize: string }
   )[];
-  /** What the next `advance` does when the strategy or plugin under test has failed. Default `throw`. */
+  /** Effect on the next `advance` when the strategy or plugin under test has failed. Default `throw`. */
   readonly failures?: "throw" | "record";
 }
 
@@ -38,7 +38,7 @@ interface TestSetup {
   readonly config: Omit<Config, "service" | "strategies" | "plugins">;
   readonly simulated: SimulatedOptions;
   readonly traded: readonly TapeInstrument[];
-  /** Whether a failure is part of the test. */
+  /** True if a failure is part of the test. */
   readonly tolerant: boolean;
 }
 

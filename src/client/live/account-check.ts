@@ -13,7 +13,7 @@ import { HttpTransport } from "../transport/http.ts";
 interface AccountCheckOptions {
   /** The dialect's question; none leaves every account alone. */
   readonly setup: AccountSetup | undefined;
-  /** Of the connection that signs and sends; nothing is translated. */
+  /** Options of the connection that signs and sends; nothing is translated. */
   readonly http: Omit<ConstructorParameters<typeof HttpTransport>[0], "dialect">;
   /** Users by the names of their keys. */
   readonly uidOf: ReadonlyMap<string, string>;

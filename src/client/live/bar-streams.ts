@@ -3,7 +3,7 @@
  * trades too where candle1m is refused.
  *
  * Invariants: a bar never mixes the two sources; an incomplete one is not emitted, though a minute from the service is
- * complete whatever we missed. A bar from minutes carries the service's own times and volume.
+ * complete also after a gap in what we received. A bar from minutes carries the service's own times and volume.
  */
 import { plain } from "../../decimal.ts";
 import { checkBarLength } from "../../market/bar-length.ts";

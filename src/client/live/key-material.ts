@@ -9,9 +9,9 @@ import { type Credentials, credentialsFromEnv, credentialsFromFile, sealOf } fro
 
 /** One API key of the service, made by `fromEnv` or `fromFile`. */
 export interface LiveKey {
-  /** How the key is called in events and reports; after its user when left out. */
+  /** Name of the key in events and reports; that of its user when left out. */
   readonly name?: string;
-  /** What the service lets it do. */
+  /** Permissions that the service has given it. */
   readonly permissions?: readonly string[];
   readonly credentials: Credentials;
 }

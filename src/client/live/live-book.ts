@@ -26,7 +26,7 @@ export class LiveBook {
     this.#levelQty = levelQty;
   }
 
-  /** Whether a snapshot has arrived. */
+  /** True if a snapshot has arrived. */
   get known(): boolean {
     return this.#known;
   }

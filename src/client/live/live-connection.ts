@@ -39,7 +39,7 @@ import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
 import { toBaseFor } from "./quantities.ts";
 import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
 
-/** Where a service is, as far as its orders depend on it. */
+/** Place of a service, as far as its orders depend on it. */
 interface Placed {
   readonly environment: Environment;
   readonly baseUrl: string;
@@ -59,9 +59,9 @@ interface ConnectionOptions extends Placed {
   /** The address this machine calls from. */
   readonly ip: string;
   readonly env: ServiceEnv;
-  /** How many there were of each kind, counted on. */
+  /** Number of anomalies of each kind. */
   readonly anomalies: Map<string, number>;
-  /** What opens a socket instead of the network. */
+  /** Opens a socket in place of the network. */
   readonly openSocket: OpenSocket | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface LiveConnection {
   readonly inParts: ReadInParts;
   readonly transport: Transport;
   readonly market: LiveMarket;
-  /** Of each user, in the order given. */
+  /** Pushes of each user, in the order given. */
   readonly pushes: readonly Pick<OrderPushes, "pushes$" | "pushing$">[];
   /** Why no order may be sent. */
   readonly refusal: string | undefined;
@@ -163,7 +163,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
   };
 };
 
-/** Whether market data may be missing between what was received before and after this anomaly. */
+/** True if market data may be missing between the messages before and after this anomaly. */
 const isBreak = (what: string): boolean => breaks.has(what);
 
 const breaks: ReadonlySet<string> = new Set(["socket.lost", "channel.repaired", "channel.gap", "channel.refused"]);

@@ -43,15 +43,15 @@ export interface LiveOptions {
   readonly keys?: readonly LiveKey[];
   /** Keys of several users by a label of your choice; instead of `keys`. */
   readonly users?: LiveUsers;
-  /** How long an answer may take. Default 10 000. */
+  /** Longest wait for an answer, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number;
-  /** Whether order records are taken from the private channel; otherwise they are polled. Default true. */
+  /** Order records are taken from the private channel; otherwise they are polled. Default true. */
   readonly push?: boolean;
   /** The file in which `sluice doctor` keeps what it found out about `sz`. Default ".sluice/confirmed.json". */
   readonly confirmation?: string;
   /** The time to trade on instead of the machine's, for tests. */
   readonly clock?: Clock;
-  /** What opens a socket instead of the network, for tests. */
+  /** Opens a socket in place of the network, for tests. */
   readonly openSocket?: OpenSocket;
 }
 
@@ -67,14 +67,14 @@ export interface LiveSpec extends ServiceSpec {
    * tested.
    */
   readonly untried?: string;
-  /** What it is spoken to in, where it is not the described service. */
+  /** Dialect of the service, where it is not the described one. */
   readonly dialect?: Dialect;
   open(env: ServiceEnv): OpenLive;
 }
 
 /** The service over the network while an engine runs on it. */
 export interface OpenLive extends OpenService {
-  /** What should not have happened on the wire, by kind. */
+  /** Number of anomalies on the wire, by kind. */
   readonly anomalies: ReadonlyMap<string, number>;
   readonly counts: () => OpenCounts;
   stop(): Promise<void>;

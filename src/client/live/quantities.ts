@@ -1,5 +1,5 @@
 /**
- * Quantities of market data in base currency, whatever the service counts them in.
+ * Quantities of market data in base currency, for every unit of the service.
  *
  * Invariants: exact where the unit allows it; a quotient is rounded down at its twelfth place; a count of contracts
  * without a known contract value gives nothing, never a wrong number.

@@ -2,7 +2,7 @@
  * Quote stream (best bid and ask) of one instrument: from tickers, or from the book where tickers are refused.
  *
  * Invariants: a quote has both sides; when one is empty or the channel is lost, the last quote is not replayed to new
- * subscribers; when no quotes can be had at all, that is reported once.
+ * subscribers; when no quotes are available at all, that is reported once.
  */
 import { isDecimal, isPositive, plain } from "../../decimal.ts";
 import type { HotStream } from "../../market/hot-stream.ts";

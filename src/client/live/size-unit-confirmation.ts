@@ -13,10 +13,10 @@ import { parseHuman } from "../../contract/validate.ts";
 import { SluiceError } from "../../errors.ts";
 
 interface SizeUnitConfirmation {
-  /** Where it was found out. */
+  /** Address of the service where it was confirmed. */
   readonly baseUrl: string;
   readonly szUnit: Profile["order"]["szUnit"];
-  /** When, as ISO 8601 text. */
+  /** Instant of the confirmation, as ISO 8601 text. */
   readonly at: string;
 }
 
@@ -69,7 +69,7 @@ export const writeConfirmation = (path: string, confirmation: SizeUnitConfirmati
   renameSync(draft, path);
 };
 
-/** Whether the confirmation shows that `szUnit` holds at `baseUrl`. */
+/** True if the confirmation shows that `szUnit` holds at `baseUrl`. */
 export const confirms = (
   { baseUrl, szUnit }: Pick<SizeUnitConfirmation, "baseUrl" | "szUnit">,
   found: SizeUnitConfirmation | undefined,

@@ -2,7 +2,7 @@
  * Backoff with jitter: the wait before the next try, longer each time and different for two clients that failed
  * together.
  *
- * Invariants: a wait is between its bounds whatever the number of tries.
+ * Invariants: a wait is between its bounds for every number of tries.
  */
 import type { Random } from "../../random.ts";
 

@@ -17,14 +17,14 @@ import type { WireRequest, WireResponse } from "../../contract/transport.ts";
 import { type SignerOf, signerOf } from "./sign.ts";
 import { type ParsedMessage, readMessage, shown } from "./socket-message.ts";
 
-/** What of a request depends on the exchange. */
+/** Parts of a request that depend on the exchange. */
 export type WrittenCall = Pick<WireRequest, "method" | "path" | "query" | "body">;
 
 /** Bounds of the service's WebSocket. */
 export interface SocketBounds {
   readonly connectionsPerIp: number;
   readonly subscriptionsPerConnection: number;
-  /** Interval of the client's pings, whatever it receives; left out, it pings after a time without messages. */
+  /** Interval of the client's pings, also while it receives messages; left out, it pings after a time without any. */
   readonly pingEveryMs?: number;
 }
 
@@ -48,7 +48,7 @@ export interface Dialect {
   /** Such as "okx-v5". */
   readonly name: string;
   /**
-   * Whether it has traded at the exchange itself, and not only before a copy of it; on mainnet one that has not is
+   * True if it has traded at the exchange itself, and not only with a copy of it; on mainnet one that has not is
    * asked about.
    */
   readonly tried?: boolean;
@@ -62,7 +62,7 @@ export interface Dialect {
   readonly sockets?: SocketBounds;
   /** Asked once for each user; orders of an account that cannot be traded with do not leave. */
   readonly account?: AccountSetup;
-  /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not to be had. */
+  /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not accessible. */
   readonly signer?: SignerOf;
   /** The read as several, each charged and sent by itself; the records of all are one answer. */
   readonly split?: (

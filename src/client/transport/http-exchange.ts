@@ -1,7 +1,7 @@
 /**
  * HTTP request in flight: collects its answer until that is complete, cut off, too large or too late.
  *
- * Invariants: it ends once, whatever the connection does; an incomplete answer is an error, whose message holds no text
+ * Invariants: it ends exactly once; an incomplete answer is an error, whose message holds no text
  * of the other side; secrets that the answer repeats are removed before anything reads it; while in flight it has one
  * timer and is in the set of requests in flight.
  * Not here: what is sent and over which connection (http.ts).
@@ -16,7 +16,7 @@ import { encodingOf, keptHeaders, readJson } from "./answer-body.ts";
 import type { WholeDialect } from "./dialect.ts";
 import type { ServiceTime } from "./service-time.ts";
 
-/** What all exchanges of a transport have in common. */
+/** Settings that all exchanges of a transport share. */
 export interface ExchangeSetting {
   readonly clock: Clock;
   readonly time: ServiceTime;
@@ -75,7 +75,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   /** Its turn on a connection. What ended in line is left out by throwing, which leaves the connection to the next. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#setting.underWay.has(this)) throw new Error("ended");
-    // Asked here and not when it was signed: it may have stood in line, or the whole process still, since then.
+    // Asked here and not when it was signed: it may have waited in a queue, or the whole process paused, since then.
     const why = this.#setting.mayNot(this.#request);
     if (why !== undefined) {
       this.#end((sink) =>
@@ -106,7 +106,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       this.lose(`the answer is compressed (${encoding}), which was not asked for, and was not read`);
       return;
     }
-    // A redirect leads nowhere we go, and what cannot be read is no body: in both the status speaks alone.
+    // A redirect is not followed, and an unreadable body is ignored: in both cases only the status counts.
     const unread = encoding !== undefined || (status >= 300 && status < 400);
     const [first, ...more] = this.#chunks;
     const body =
@@ -146,7 +146,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What the request says cannot travel. */
+/** Error of a request whose text cannot be sent. */
 export const unwritable = (endpoint: EndpointName, code: string): SluiceError =>
   new SluiceError("CONFIG_INVALID", `${endpoint}: the request cannot be written (${code}); nothing was sent.`);
 

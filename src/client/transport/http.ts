@@ -4,7 +4,7 @@
  * Invariants: the bytes signed are the bytes sent; nothing is retried and no redirect followed; every request ends by
  * its deadline; an answer is read completely, within a size limit, or fails; bytes that arrive on an idle connection
  * close it, so that they are never read as an answer; no error message holds a header, a query or a text of the other
- * side; certificates are always verified, whatever the environment variables are.
+ * side; certificates are always verified, independent of environment variables.
  * Not here: when to send (scheduler/), parsing of answers (client/parse-response.ts), a request in flight
  * (http-exchange.ts).
  */
@@ -28,7 +28,7 @@ import { type KeySigner, proofsIn, type Signer } from "./sign.ts";
 interface HttpOptions {
   readonly baseUrl: string;
   readonly profile: Profile;
-  /** How calls are written and answers are read. */
+  /** Encoding of calls and decoding of answers. */
   readonly dialect: Pick<WholeDialect, "call" | "answer">;
   /** By the name of the key. `redact` removes the key's secrets from answers. */
   readonly signers: ReadonlyMap<string, Signer & Partial<Pick<KeySigner, "redact">>>;
@@ -130,7 +130,7 @@ export class HttpTransport {
     );
   };
 
-  /** Connections that stand now, or are being made, without those through a proxy. */
+  /** Number of connections that are open or being opened, without those through a proxy. */
   readonly open = (): number => this.#sockets.size;
 
   /** Ends what is under way and every connection; resolves when none is left. */
@@ -191,7 +191,7 @@ export class HttpTransport {
 const urlOf = ({ secure, hostname, port }: Origin): string =>
   `${secure ? "https" : "http"}://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 
-/** What signs or describes the request is never replaced by a header of a trace. */
+/** Adds the headers of a trace; none replaces a header that signs or describes the request. */
 const addTrace = (headers: string[], trace: NonNullable<WireRequest["trace"]>): void => {
   const taken = new Set(headers.filter((_, index) => index % 2 === 0));
   for (const [name, value] of Object.entries(trace)) if (!taken.has(name)) headers.push(name, value);

@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../../clock/clock.ts";
 interface KeepAliveOptions {
   readonly clock: Clock;
   readonly silenceMsMax: number;
-  /** Interval of pings, whatever is received; left out, pings are sent after silence only. */
+  /** Interval of pings, also while messages arrive; left out, pings are sent after silence only. */
   readonly everyMs: number | undefined;
   readonly ask: () => void;
   readonly dead: (reason: string) => void;

@@ -23,7 +23,7 @@ interface CredentialTexts {
   readonly passphrase: string;
 }
 
-/** What a signer may do with credentials. */
+/** Operations of a signer on credentials. */
 export interface Seal {
   readonly apiKey: string;
   hmacSha256(text: string, encoding: "base64" | "hex"): string;
@@ -76,7 +76,7 @@ const problemOf = (field: Field, text: unknown): string | undefined => {
   return undefined;
 };
 
-/** `nameOf` is how the person who has to mend it knows a field. */
+/** `nameOf` returns the name of a field as the user knows it. */
 const seal = (
   place: string,
   given: Readonly<Partial<Record<Field, unknown>>>,

@@ -16,7 +16,7 @@ export interface Origin {
 
 const loopback = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
 
-/** Whether a host name or address is this machine. */
+/** True if a host name or address is this machine. */
 export const isLoopback = (hostname: string): boolean => loopback.test(hostname);
 
 const refuse = (why: string): never => {

@@ -19,7 +19,7 @@ export interface ServiceTime {
   observe(dateHeader: string | undefined, sentAt: number, receivedAt: number, refused?: boolean): void;
   /** Milliseconds since the Unix epoch, as the service counts them. */
   wallNow(): number;
-  /** How far the service's calendar is ahead of this machine's; 0 until something was learned. */
+  /** Milliseconds by which the service's calendar is ahead of this machine's; 0 until it is known. */
   readonly offsetMs: number;
 }
 

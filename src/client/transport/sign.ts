@@ -1,5 +1,5 @@
 /**
- * Signs requests and logins with a user's credentials, as the profile says.
+ * Signs requests and logins with a user's credentials, by the rules of the profile.
  *
  * Invariants: what is signed is the text given, byte for byte; nothing but headers and login arguments leaves here.
  * Not here: what the signature covers (contract/signing.ts), what time it is at the service (service-time.ts).
@@ -9,7 +9,7 @@ import { authHeaderNames, prehashOf, type SignedParts, timestampText } from "../
 import { createRedact, type Redact } from "./redaction.ts";
 import { type Credentials, type Seal, sealOf, textsOf } from "./secrets.ts";
 
-/** What one key signs with: the headers of its requests and the arguments of its logins. */
+/** Signer of one key: the headers of its requests and the arguments of its logins. */
 export interface Signer {
   /**
    * The headers of a signed request, lower-case; `wallAt` is milliseconds since the Unix epoch as the service counts.
@@ -50,7 +50,7 @@ const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
   }
 };
 
-/** How a dialect signs: with the seal of the credentials, which never shows the secret. */
+/** Makes the signer of a dialect from the seal of the credentials, which never shows the secret. */
 export type SignerOf = (seal: Seal, profile: Profile) => Signer;
 
 export const createSigner = (profile: Profile, credentials: Credentials, signer: SignerOf = signerOf): KeySigner => {

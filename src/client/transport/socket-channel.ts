@@ -27,7 +27,7 @@ export interface ChannelListener {
   state(state: ChannelState, reason: string): void;
 }
 
-/** What happened on the wire that should not, for counting: a stable name and the story. */
+/** Reports an anomaly on the wire: a stable name for counting, and a text. */
 export type OnAnomaly = (what: string, detail: string) => void;
 
 interface SocketChannelOptions {
@@ -238,7 +238,7 @@ interface Problem {
   readonly text: string;
 }
 
-/** What is wrong with the place of a message after `last`, which is undefined when any place is right. */
+/** Problem of a message's place after `last`, which is undefined when any place is right. */
 const sequenceProblem = ({ seqId, prevSeqId }: Push, last: number | undefined): Problem | undefined => {
   if (seqId === undefined || prevSeqId === undefined || last === undefined) return undefined;
   if (seqId === last) return { kind: "twice", text: `message ${seqId} came twice` };

@@ -170,7 +170,7 @@ export class SocketConnection {
   #text(text: string): void {
     this.#keepAlive.received();
     const socket = this.#socket;
-    // What one message says may end the connection.
+    // A message may end the connection.
     for (const message of this.#read(text)) if (this.#socket === socket) this.#receive(message);
   }
 

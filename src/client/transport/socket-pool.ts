@@ -19,7 +19,7 @@ import type { OpenSocket } from "./socket.ts";
 import { type ChannelListener, type OnAnomaly, SocketChannel } from "./socket-channel.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
-/** Who asks: channels of one login share connections. `arg` is called for each login, as each is signed again. */
+/** Login of a channel: channels of one login share connections. `arg` is called for each login, as each is signed. */
 export interface Login {
   readonly name: string;
   readonly arg: () => Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ interface Subscription {
   connection: SocketConnection | undefined;
 }
 
-/** What channels have in common that share a connection. */
+/** Address and login that channels of one connection share. */
 interface Place {
   readonly url: string;
   readonly login: Login["name"] | undefined;
@@ -64,7 +64,7 @@ export interface ChannelHandle extends Pick<SocketChannel, "state" | "repair"> {
   close(): void;
 }
 
-/** While sockets of old connections say goodbye. */
+/** Pause while sockets of old connections close. */
 const roomPauseMs = 1_000;
 
 export class SocketPool {

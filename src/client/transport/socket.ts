@@ -37,7 +37,7 @@ const options = {
   followRedirects: false,
   handshakeTimeout: handshakeMsMax,
   closeTimeout: closeMsMax,
-  // Whatever the environment variables are: a login is sent over it.
+  // Independent of environment variables, because a login is sent over it.
   rejectUnauthorized: true,
 } as const;
 
