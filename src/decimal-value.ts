@@ -112,7 +112,16 @@ export const add = (a: Decimal, b: Decimal): Decimal => {
   return shortened(BigInt(x) + BigInt(y), places);
 };
 
-export const sub = (a: Decimal, b: Decimal): Decimal => add(a, neg(b));
+export const sub = (a: Decimal, b: Decimal): Decimal => {
+  const places = finest(a, b);
+  const x = refined(a, places);
+  const y = refined(b, places);
+  if (typeof x === "number" && typeof y === "number") {
+    const units = x - y;
+    if (fits(units)) return { units, places };
+  }
+  return shortened(BigInt(x) - BigInt(y), places);
+};
 
 export const neg = ({ units, places }: Decimal): Decimal => ({ units: -units, places });
 

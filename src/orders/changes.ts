@@ -24,9 +24,9 @@ export const followChange = (state: ManagerState, order: Order, at: number): Eff
   const isFollowed = own?.followUp !== undefined && !isLeftToUs(order);
   const tell: Effect = { kind: "tell", order, executed, fill, notes, isFollowed, at };
   if (!isOver) return joined(records, [tell]);
-  if (own === undefined) return [...records, tell, { kind: "ended", order }];
+  if (own === undefined) return joined(records, [tell, { kind: "ended", order }]);
   free(state, own, order);
-  return [...records, tell, evaluate(own), { kind: "ended", order }];
+  return joined(records, [tell, evaluate(own), { kind: "ended", order }]);
 };
 
 /**

@@ -100,7 +100,8 @@ export const next = (decide: () => Effects): Effect => ({ kind: "decide", decide
 export const record = (event: EventBody): Effect => ({ kind: "record", event });
 
 /** All lists in one, without a copy where at most one has effects. */
-export const joined = (...lists: readonly Effects[]): Effects => {
-  const given = lists.filter(({ length }) => length > 0);
-  return given.length > 1 ? given.flat() : (given[0] ?? noEffects);
+export const joined = (first: Effects, second: Effects, third = noEffects): Effects => {
+  if (second.length + third.length === 0) return first;
+  if (first.length + third.length === 0) return second;
+  return first.length + second.length === 0 ? third : [...first, ...second, ...third];
 };

@@ -110,14 +110,13 @@ export const executedIn = (record: OrderRecord, rules: Rules): Execution => {
   const taken = profile.order.feeSign === "negative_is_cost" ? neg(fee) : fee;
   const feeQty = !isZero(taken) && isFeeInBase(record, profile) ? taken : undefined;
   const cost = feeQty === undefined ? taken : mul(feeQty, avgPx);
-  const paid = { cost, feeQty, avgPx, fee, instrument };
   const done = amount(record.accFillSz);
-  if (isZero(done)) return { ...paid, isAny: false, filled: zero, value: zero };
-  const raw = baseOf(instId, done, avgPx, rules);
-  if (profile.order.szUnit[instTypeOf(instId)] !== "quote_notional")
-    return { ...paid, isAny: true, filled: raw, value: mul(raw, avgPx) };
-  const filled = instrument === undefined ? raw : inLots(raw, avgPx, read(instrument.lotSize));
-  return { ...paid, isAny: true, filled, value: done };
+  const isAny = !isZero(done);
+  const inQuote = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
+  const raw = isAny ? baseOf(instId, done, avgPx, rules) : zero;
+  const filled = isAny && inQuote && instrument !== undefined ? inLots(raw, avgPx, read(instrument.lotSize)) : raw;
+  const value = inQuote ? done : mul(filled, avgPx);
+  return { isAny, filled, value, cost, feeQty, avgPx, fee, instrument };
 };
 
 /**

@@ -226,23 +226,29 @@ export const releaseExits = (state: World, order: Order): Effects => {
   return joined(isDone ? endUnprotected(state, own) : noEffects, waiting.map(evaluate), hastenAfter(state, order, own));
 };
 
+/** Retries exits that wait, each at the instant that `when` returns for it. */
+const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | undefined): Effects =>
+  state.waits.of("rest").flatMap((slot) => {
+    const { followUp } = slot;
+    const at = followUp === undefined ? undefined : when(slot, followUp);
+    if (followUp === undefined || at === undefined) return noEffects;
+    followUp.at = at;
+    return [wake(state, slot, at)];
+  });
+
 /**
  * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service makes
  * no room for others: two of them would hasten each other without end.
  */
 const hastenAfter = (state: World, order: Order, own: Slot | undefined): Effects => {
-  const waiting = state.waits.of("rest");
-  if (waiting.length === 0) return noEffects;
+  if (state.waits.count("rest") === 0) return noEffects;
   const hasChanged = isPositive(state.executed(order).filled) || !isRejectedOrUnmatched(order);
-  return waiting.flatMap((slot) => {
-    const { followUp, wanted } = slot;
-    if (followUp === undefined || slot === own || wanted?.instId !== order.spec.instId) return noEffects;
-    const lacksRoom = followUp.lacksRoom === true;
-    if ((!hasChanged && !lacksRoom) || followUp.awaits === "watchdog") return noEffects;
+  return retry(state, (slot, { lacksRoom = false, awaits, at }) => {
+    if (slot === own || slot.wanted?.instId !== order.spec.instId) return undefined;
+    if ((!hasChanged && !lacksRoom) || awaits === "watchdog" || at === Number.POSITIVE_INFINITY) return undefined;
     // Room is known at once; after a rejection the service has to be asked.
     const soon = state.now + (lacksRoom ? 0 : retryMs);
-    const isSooner = followUp.at !== Number.POSITIVE_INFINITY && soon < followUp.at;
-    return isSooner ? [retryAt(state, slot, followUp, soon)] : noEffects;
+    return soon < at ? soon : undefined;
   });
 };
 
@@ -257,16 +263,16 @@ export const hastenExits = (state: World): Effects =>
   state.waits.of("rest").flatMap((slot) => {
     const { followUp } = slot;
     if (followUp?.awaits === "watchdog" && slot.order === undefined) return askWatchdog(state, slot, followUp);
-    return followUp?.lacksRoom === true ? [retryAt(state, slot, followUp, state.now)] : noEffects;
+    if (followUp?.lacksRoom !== true) return noEffects;
+    followUp.at = state.now;
+    return [wake(state, slot, state.now)];
   });
 
 /** The coins that exits of a spot product sell were read. */
 export const coinsRead = (state: World, instId: string): Effects =>
-  state.waits.of("rest").flatMap((slot) => {
-    const { followUp, wanted } = slot;
-    const isMeant = followUp?.lacksRoom === true && wanted?.instId === instId;
-    return isMeant ? [retryAt(state, slot, followUp, state.now)] : noEffects;
-  });
+  retry(state, ({ wanted }, { lacksRoom }) =>
+    lacksRoom === true && wanted?.instId === instId ? state.now : undefined,
+  );
 
 /** An exit was refused, or is held back, before it was sent. */
 export const exitRefused = (state: World, slot: Slot, wanted: WantedOrder, reason: string): Effects => {
@@ -284,20 +290,17 @@ export const forgetExit = (state: World, slot: Slot): Effects => {
 };
 
 /** The position, or what is under way of it, has changed: exits leave as soon as there is something to reduce. */
-export const exitsGrew = (state: World, strategy: string, instId: string): Effects => {
-  const waiting = state.waits.of("rest");
-  if (waiting.length === 0) return noEffects;
-  return waiting.flatMap((slot) => {
-    const { followUp, wanted } = slot;
-    if (followUp?.at !== Number.POSITIVE_INFINITY || followUp.awaits === "position" || wanted?.instId !== instId)
-      return noEffects;
+export const exitsGrew = (state: World, strategy: string, instId: string): Effects =>
+  retry(state, (slot, followUp) => {
+    const { wanted } = slot;
+    if (followUp.at !== Number.POSITIVE_INFINITY || followUp.awaits === "position") return undefined;
+    if (wanted?.instId !== instId) return undefined;
     const isDue =
       followUp.qty === undefined
         ? lackIn(state, slot, wanted) === undefined
         : slot.strategy === strategy && isReducible(state, slot, followUp, wanted);
-    return isDue ? [retryAt(state, slot, followUp, state.now)] : noEffects;
+    return isDue ? state.now : undefined;
   });
-};
 
 /** Returns whether there is something to reduce, or no order left that could bring it. */
 const isReducible = (
@@ -317,11 +320,6 @@ const drop = ({ waits }: World, slot: Slot): void => {
 const keep = ({ waits }: World, slot: Slot, followUp: FollowUp): void => {
   slot.followUp = followUp;
   waits.set("rest", slot);
-};
-
-const retryAt = (state: World, slot: Slot, followUp: FollowUp, at: number): Effect => {
-  followUp.at = at;
-  return wake(state, slot, at);
 };
 
 const exitWaits: readonly WaitCause[] = ["cancels", "other process"];

@@ -228,23 +228,12 @@ export class OrderManager {
   }
 
   setMode(mode: Restriction, reason: string): void {
-    const { modes } = this.#state;
-    const before = modes.mode;
-    if (mode === before) return;
-    modes.setAll(mode, reason);
-    if (isShownOtherwise(mode, before))
-      this.#state.options.journal.append({ type: "mode.changed", mode: shownMode(mode), reason, ...fullIn(mode) });
-    this.#apply(mode, reason, undefined);
+    this.#restrict(mode, reason, undefined);
   }
 
-  /** Of one strategy: halted cancels its entries, reducing withdraws and refuses what does not reduce. */
+  /** Sets the mode of one strategy: halted cancels its entries, reducing withdraws and refuses them. */
   setStrategyMode(strategy: string, mode: Restriction, reason: string): void {
-    const { modes } = this.#state;
-    const before = modes.ownOf(strategy);
-    if (mode === before) return;
-    modes.setOwn(strategy, mode, reason);
-    if (isShownOtherwise(mode, before)) this.#state.options.journal.append(strategyModeEvent(strategy, mode, reason));
-    this.#apply(mode, reason, strategy);
+    this.#restrict(mode, reason, strategy);
   }
 
   /**
@@ -390,6 +379,16 @@ export class OrderManager {
     return mayPlace(mode, wanted) ? this.#state.options.refused?.(wanted?.reduceOnly === true) : `trading is ${mode}`;
   }
 
+  /** Restricts one strategy, or all where none is named. */
+  #restrict(mode: Restriction, reason: string, strategy: string | undefined): void {
+    const { modes } = this.#state;
+    const before = this.restrictionOf(strategy);
+    if (mode === before) return;
+    modes.set(strategy, mode, reason);
+    if (isShownOtherwise(mode, before)) this.#run([record(modeEvent(strategy, mode, reason))]);
+    this.#apply(mode, reason, strategy);
+  }
+
   /** Acts on a mode that has changed, of one strategy or of all. */
   #apply(mode: Restriction, reason: string, strategy: string | undefined): void {
     const { slots, protections, modes } = this.#state;
@@ -414,7 +413,8 @@ export class OrderManager {
 const isShownOtherwise = (mode: Restriction, before: Restriction): boolean =>
   shownMode(mode) !== shownMode(before) || (mode === "stopped") !== (before === "stopped");
 
-const strategyModeEvent = (strategy: string, mode: Restriction, reason: string): EventBody => {
+const modeEvent = (strategy: string | undefined, mode: Restriction, reason: string): EventBody => {
+  if (strategy === undefined) return { type: "mode.changed", mode: shownMode(mode), reason, ...fullIn(mode) };
   if (mode === "active") return { type: "strategy.resumed", strategy, reason };
   if (mode === "reducing") return { type: "strategy.reducing", strategy, reason };
   return { type: "strategy.halted", strategy, reason, ...fullIn(mode) };

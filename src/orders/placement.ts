@@ -48,8 +48,6 @@ export class Placements {
   readonly #byProduct: boolean;
   readonly #accept: (order: Order, ordId: string) => Effects;
   readonly #run: Run;
-  /** Of products in which something was approved, which are those the service lists. */
-  readonly #ways = new Map<string, Way>();
 
   /** `accept`: the service took an order. */
   constructor(state: ManagerState, accept: (order: Order, ordId: string) => Effects, run: Run) {
@@ -69,8 +67,6 @@ export class Placements {
 
   /** Queues differ in urgency and permission, and in the product where each is counted. */
   #wayOf(instId: string): Way {
-    const known = this.#ways.get(instId);
-    if (known !== undefined) return known;
     const { permissions } = this.#state.options.contract.profile;
     const permission = instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
     const lane = this.#byProduct ? `${permission} ${instId}` : permission;
@@ -80,7 +76,6 @@ export class Placements {
   /** Queues a placement that was approved. */
   submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
     const way = this.#wayOf(wanted.instId);
-    this.#ways.set(wanted.instId, way);
     const { changes } = this.#state;
     const lane = wanted.reduceOnly === true ? way.close : way.place;
     const order = undefined;

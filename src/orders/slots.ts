@@ -15,6 +15,7 @@ import { UnclaimedOrders } from "./unclaimed-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
+const closesPosition = "an order that closes a protected position";
 
 /** A name the framework gave: it means nothing to a later run. */
 const isNumbered = (name: string): boolean => name.startsWith("#");
@@ -41,9 +42,6 @@ export class Slots {
   readonly #generation: IdGeneration;
   /** Sets taken so far. */
   #rounds = 0;
-  /** Open orders of all strategies. */
-  openCount = 0;
-
   constructor(ids: ClientOrderIds, generation: IdGeneration) {
     this.#ids = ids;
     this.#generation = generation;
@@ -54,13 +52,12 @@ export class Slots {
   renew(strategy: string, orders: readonly WantedOrder[]): boolean {
     const known = this.#declared.get(strategy);
     if (known?.length !== orders.length) return false;
-    for (let index = 0; index < orders.length; index++) {
+    const isTaken = orders.every((wanted, index) => {
       const slot = known[index] as Slot;
-      const wanted = orders[index] as WantedOrder;
-      if (slot.name !== wanted.slot || !mayWait(slot, wanted)) return false;
-    }
-    for (let index = 0; index < orders.length; index++) takeNote(known[index] as Slot, orders[index] as WantedOrder);
-    return true;
+      return slot.name === wanted.slot && mayWait(slot, wanted);
+    });
+    if (isTaken) for (const [index, wanted] of orders.entries()) takeNote(known[index] as Slot, wanted);
+    return isTaken;
   }
 
   /** The slots whose wanted order appeared, changed or disappeared. */
@@ -68,29 +65,29 @@ export class Slots {
     const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
     if (orders.length > 1) checkNames(strategy, orders);
     const round = ++this.#rounds;
-    // Allocated at full size, because growing the array would copy it.
+    // Allocated at full size, because growing an array makes room for many.
     const changed = new Array<Slot>(orders.length);
     let changes = 0;
-    const set = new Array<Slot>(orders.length);
     this.#declared.set(strategy, undefined);
-    for (let index = 0; index < orders.length; index++) {
-      const wanted = orders[index] as WantedOrder;
+    const set = orders.map((wanted) => {
       const slot = slots.get(wanted.slot) ?? this.#create(strategy, wanted.slot, "declared");
       if (slot.byHand) {
-        const by = slot.reserved ? "an order that closes a protected position" : "an order placed by hand";
+        const by = slot.reserved ? closesPosition : "an order placed by hand";
         const text = `${strategy}: the slot "${wanted.slot}" is in use by ${by}. Give the wanted order another slot.`;
         throw new SluiceError("ORDER_REFUSED", text);
       }
       const before = slot.wanted;
       slot.wanted = Object.freeze(wanted);
       slot.round = round;
-      set[index] = slot;
-      if (before !== undefined && sameWanted(before, wanted)) continue;
-      // What came to its end is new when something else was wanted in between.
-      if (before !== undefined) slot.settled = undefined;
+      if (before !== undefined) {
+        if (sameWanted(before, wanted)) return slot;
+        // A settled wanted order is new when another one was wanted in between.
+        slot.settled = undefined;
+      }
       changed[changes++] = slot;
-    }
-    while (changed.length > changes) changed.pop();
+      return slot;
+    });
+    changed.length = changes;
     this.#declared.set(strategy, set);
     if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {
@@ -106,20 +103,13 @@ export class Slots {
   /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
   put(strategy: string, name: string, wanted: WantedOrder | undefined): Slot | string | undefined {
     const known = this.#slotsOf(strategy).get(name);
+    const isOwn = known?.byHand === true && !known.reserved;
     if (wanted === undefined) {
-      if (known === undefined || !known.byHand || known.reserved) return undefined;
-      known.wanted = undefined;
-      return known;
+      if (isOwn) known.wanted = undefined;
+      return isOwn ? known : undefined;
     }
-    if (
-      known !== undefined &&
-      (!known.byHand || known.reserved || known.wanted !== undefined || known.order !== undefined)
-    ) {
-      const by = known.reserved
-        ? "an order that closes a protected position"
-        : known.byHand
-          ? "another order placed by hand"
-          : "a declared order";
+    if (known !== undefined && !(isOwn && known.wanted === undefined && known.order === undefined)) {
+      const by = known.reserved ? closesPosition : isOwn ? "another order placed by hand" : "a declared order";
       return `the slot "${name}" is in use by ${by}; choose another or leave it out`;
     }
     const slot = known ?? this.#create(strategy, name, "byHand");
@@ -156,7 +146,6 @@ export class Slots {
     slot.isUncompared = false;
     slot.refused = false;
     this.#open.set(clOrdId, order);
-    this.openCount = this.#open.size;
     this.#count(slot.strategy, 1);
     return order;
   }
@@ -174,7 +163,6 @@ export class Slots {
     const own = this.#ids.read(order.clOrdId);
     if (own === undefined || this.#open.has(order.clOrdId)) return undefined;
     this.#open.set(order.clOrdId, order);
-    this.openCount = this.#open.size;
     this.#count(order.strategy, 1);
     const slot = this.#byHash.get(own.slotHash);
     if (slot !== undefined) this.#claim(order, slot);
@@ -220,7 +208,6 @@ export class Slots {
   close(order: Order): void {
     if (this.#open.get(order.clOrdId) !== order) return;
     this.#open.delete(order.clOrdId);
-    this.openCount = this.#open.size;
     this.#surplus.delete(order);
     this.#count(order.strategy, -1);
     if (order.strategy !== "") return;
@@ -271,6 +258,11 @@ export class Slots {
   /** Orders that are not over. */
   orders(): readonly Order[] {
     return [...this.#open.values()].filter((order) => !isClosed(order));
+  }
+
+  /** Open orders of all strategies. */
+  get openCount(): number {
+    return this.#open.size;
   }
 
   openCountOf(strategy: string): number {

@@ -114,14 +114,32 @@ export const takePlaced = (order: unknown): WantedOrder | string => {
 
 /** Copies an order, each field read once, into an object of one shape. `place` names an order without a slot. */
 const copyOf = (order: unknown, place: string): WantedOrder | string => {
-  const given: unknown = typeof order === "object" && order !== null ? { ...order } : order;
-  const problem = problemOf(given, place);
-  if (problem !== undefined) return problem;
-  const copy = given as WantedOrder;
-  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross } = copy;
-  const protect = copy.protect === undefined ? undefined : copyOfProtect(copy.protect);
-  const fields = { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag };
-  return { ...fields, cross, protect } as WantedOrder;
+  if (typeof order !== "object" || order === null)
+    return `${shown(order)} as ${place}. An order has slot, instId, side, px and a size`;
+  // Inherited fields do not count.
+  const own: Partial<WantedOrder> = Object.getPrototypeOf(order) === Object.prototype ? order : { ...order };
+  const { slot, instId, side, ordType, px, qty, notional, sz, reduceOnly, keepWithin, round, tag, cross, protect } =
+    own;
+  const copy = {
+    slot,
+    instId,
+    side,
+    ordType,
+    px,
+    qty,
+    notional,
+    sz,
+    reduceOnly,
+    keepWithin,
+    round,
+    tag,
+    cross,
+    protect,
+  };
+  const problem = fieldProblem(own, copy) ?? valueProblem(copy as Partial<WantedOrder>);
+  if (problem !== undefined) return `${typeof slot === "string" ? `order "${slot}"` : place} with ${problem}`;
+  if (protect !== undefined) copy.protect = copyOfProtect(protect);
+  return copy as WantedOrder;
 };
 
 /** Names of these fields at other services. */
@@ -140,20 +158,9 @@ const meant = (field: string): string => {
   return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
-/** Problem with the form of an order, as the end of a sentence "emitted …"; undefined where there is none. */
-const problemOf = (order: unknown, place: string): string | undefined => {
-  if (typeof order !== "object" || order === null) {
-    return `${shown(order)} as ${place}. An order has slot, instId, side, px and a size`;
-  }
-  const fields = order as Readonly<Record<string, unknown>>;
-  const name = typeof fields["slot"] === "string" ? `order "${fields["slot"]}"` : place;
-  const problem = fieldProblem(fields) ?? valueProblem(order);
-  return problem === undefined ? undefined : `${name} with ${problem}`;
-};
-
-/** An unknown field, or one that is not the text it has to be. */
-const fieldProblem = (fields: Readonly<Record<string, unknown>>): string | undefined => {
-  for (const field in fields) if (!known.has(field)) return `the unknown field "${field}".${meant(field)}`;
+/** An unknown field of the order, or one of its copy that is not the text it has to be. */
+const fieldProblem = (order: object, fields: Readonly<Record<string, unknown>>): string | undefined => {
+  for (const field in order) if (!known.has(field)) return `the unknown field "${field}".${meant(field)}`;
   for (const field of needed) {
     const value = fields[field];
     if (typeof value !== "string" || value === "")

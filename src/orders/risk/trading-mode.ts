@@ -41,8 +41,6 @@ export const isHalt = (mode: Restriction): mode is "halted" | "closing" | "stopp
   mode === "halted" || isFull(mode);
 
 export class TradingModes {
-  /** Neither all strategies nor any of them are in another mode than active, as it is nearly always. */
-  isActive = true;
   /** Mode of all strategies. */
   #mode: Restriction = "active";
   /** Why all are in it. */
@@ -54,10 +52,13 @@ export class TradingModes {
     return this.#mode;
   }
 
-  setAll(mode: Restriction, reason: string): void {
-    this.#mode = mode;
-    this.#reason = reason;
-    this.isActive = mode === "active" && this.#own.size === 0;
+  /** Sets the mode of one strategy, or of all where none is named. */
+  set(strategy: string | undefined, mode: Restriction, reason: string): void {
+    if (strategy === undefined) {
+      this.#mode = mode;
+      this.#reason = reason;
+    } else if (mode === "active") this.#own.delete(strategy);
+    else this.#own.set(strategy, { mode, reason });
   }
 
   of(strategy: string): Restriction {
@@ -68,12 +69,6 @@ export class TradingModes {
 
   ownOf(strategy: string): Restriction {
     return this.#own.get(strategy)?.mode ?? "active";
-  }
-
-  setOwn(strategy: string, mode: Restriction, reason: string): void {
-    if (mode === "active") this.#own.delete(strategy);
-    else this.#own.set(strategy, { mode, reason });
-    this.isActive = this.#mode === "active" && this.#own.size === 0;
   }
 
   /** Why a strategy is in its mode, by the one of the two that holds; empty while it is active. */
@@ -92,7 +87,7 @@ export class TradingModes {
 
   /** The wanted order as far as the modes let it count. */
   within(strategy: string, wanted: WantedOrder | undefined): WantedOrder | undefined {
-    if (wanted === undefined || this.isActive) return wanted;
+    if (wanted === undefined || (this.#mode === "active" && this.#own.size === 0)) return wanted;
     const own = this.ownOf(strategy);
     return mayRest(this.mode, wanted) && (own === "reducing" ? wanted.reduceOnly === true : mayRest(own, wanted))
       ? wanted

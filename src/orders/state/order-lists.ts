@@ -40,32 +40,15 @@ const settleMs = 5_000;
 export class OrderLists {
   readonly pending: PolledResource<readonly OrderRecord[]>;
   readonly history: PolledResource<readonly OrderRecord[]>;
-  readonly #clock: Clock;
-  readonly #gateway: Gateway;
-  readonly #journal: EventLog;
-  readonly #store: OrderStore;
-  readonly #share: ShareRead;
+  readonly #options: OrderListsOptions;
   readonly #seenAt = new Map<string, number>();
   readonly #failures = new Map<string, number>();
-  readonly #active = (): readonly OrderRecord[] => this.#store.active();
-  readonly #finished = (): readonly OrderRecord[] => this.#store.finished();
+  readonly #active = (): readonly OrderRecord[] => this.#options.store.active();
+  readonly #finished = (): readonly OrderRecord[] => this.#options.store.finished();
 
-  constructor({
-    clock,
-    gateway,
-    journal,
-    store,
-    pushes$,
-    pendingFreshMs,
-    pushing,
-    historyFreshMs,
-    share,
-  }: OrderListsOptions) {
-    this.#clock = clock;
-    this.#gateway = gateway;
-    this.#journal = journal;
-    this.#store = store;
-    this.#share = share;
+  constructor(options: OrderListsOptions) {
+    const { clock, store, pushes$, pendingFreshMs, pushing, historyFreshMs } = options;
+    this.#options = options;
     this.pending = new PolledResource<readonly OrderRecord[]>({
       clock,
       initial: [],
@@ -90,7 +73,7 @@ export class OrderLists {
   }
 
   readonly #take = ({ ordId, state }: OrderRecord, previous: OrderRecord | undefined): void => {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const over = !activeIn[state];
     if (over) {
       this.#seenAt.delete(ordId);
@@ -106,18 +89,18 @@ export class OrderLists {
   }
 
   #readPending(needed: () => boolean, maxAgeMs: number): Observable<Reading<readonly OrderRecord[]>> {
-    const askedAt = this.#clock.now();
-    const walk = () => walkOrders(this.#gateway, "pendingOrders", {}, { ...call, needed });
-    return this.#share("pendingOrders", maxAgeMs, walk).pipe(
+    const askedAt = this.#options.clock.now();
+    const walk = () => walkOrders(this.#options.gateway, "pendingOrders", {}, { ...call, needed });
+    return this.#options.share("pendingOrders", maxAgeMs, walk).pipe(
       switchMap(({ outcome, ageMs }) => {
         // What another engine was answered is no news of what was sent since.
-        const startedAt = ageMs > 0 ? this.#clock.now() - ageMs : askedAt;
+        const startedAt = ageMs > 0 ? this.#options.clock.now() - ageMs : askedAt;
         if (outcome.kind === "dropped") return of<Reading<readonly OrderRecord[]>>({ kind: "withdrawn" });
         if (outcome.kind !== "done") return of(failedReading(outcome));
         const listed = new Set(outcome.records.map(({ ordId }) => ordId));
-        for (const record of outcome.records) this.#store.merge(record);
+        for (const record of outcome.records) this.#options.store.merge(record);
         const isHidden = (record: OrderRecord): boolean => hiddenIn(outcome, record) !== undefined;
-        const missing = this.#store
+        const missing = this.#options.store
           .active()
           .filter((record) => this.#isMissing(record, listed, startedAt) && !isHidden(record));
         return missing.length === 0 ? of(this.#whole(ageMs)) : this.#findMissing(missing);
@@ -129,7 +112,7 @@ export class OrderLists {
   /** The history first, then each order by id: what a push has answered meanwhile is not asked. */
   #findMissing(missing: readonly OrderRecord[]): Observable<Reading<readonly OrderRecord[]>> {
     // No news of the order has come since; any news proves that it exists, and shows its state.
-    const isUntold = (known: OrderRecord): boolean => this.#store.find(known) === known;
+    const isUntold = (known: OrderRecord): boolean => this.#options.store.find(known) === known;
     const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
     return this.#sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(
       switchMap(() =>
@@ -146,7 +129,7 @@ export class OrderLists {
   /** Asks for an order by id; one that the service does not know any more is forgotten, and reported. */
   #lookUp(listed: OrderRecord, needed: () => boolean): Observable<void> {
     const { ordId, instId } = listed;
-    return this.#gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve", needed }).pipe(
+    return this.#options.gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve", needed }).pipe(
       map((outcome) => {
         const why = outcome.kind === "done" ? hiddenIn(outcome, listed) : whyNot(outcome);
         if (why !== undefined) {
@@ -157,30 +140,30 @@ export class OrderLists {
         const record = outcome.records.find((candidate) => candidate.ordId === ordId);
         if (record === undefined && outcome.records.length > 0) this.#fail(listed, "the answer is about another order");
         else this.#failures.delete(ordId);
-        if (record !== undefined) this.#store.merge(record);
-        else if (outcome.records.length === 0 && this.#isSettled(ordId, this.#clock.now())) {
-          this.#store.forget(ordId);
+        if (record !== undefined) this.#options.store.merge(record);
+        else if (outcome.records.length === 0 && this.#isSettled(ordId, this.#options.clock.now())) {
+          this.#options.store.forget(ordId);
           const detail = `${instId} ${ordId} is in no listing and cannot be found`;
-          this.#journal.append({ type: "anomaly", what: "order.vanished", detail });
+          this.#options.journal.append({ type: "anomaly", what: "order.vanished", detail });
         }
       }),
     );
   }
 
   #readHistory(maxAgeMs: number): Observable<Reading<readonly OrderRecord[]>> {
-    const walk = () => walkOrders(this.#gateway, "orderHistory", {}, { ...call, newestOnly: true });
-    return this.#share("orderHistory", maxAgeMs, walk).pipe(
+    const walk = () => walkOrders(this.#options.gateway, "orderHistory", {}, { ...call, newestOnly: true });
+    return this.#options.share("orderHistory", maxAgeMs, walk).pipe(
       map(({ outcome, ageMs }) => {
         this.#merge(outcome);
         return outcome.kind === "done"
-          ? { kind: "value", value: this.#store.finished(), ageMs }
+          ? { kind: "value", value: this.#options.store.finished(), ageMs }
           : failedReading(outcome);
       }),
     );
   }
 
   #sweepHistory(extent: Pick<WalkOptions, "since" | "needed">): Observable<Outcome<OrderRecord>> {
-    return walkOrders(this.#gateway, "orderHistory", {}, { ...call, ...extent }).pipe(
+    return walkOrders(this.#options.gateway, "orderHistory", {}, { ...call, ...extent }).pipe(
       tap((outcome) => {
         this.#merge(outcome);
       }),
@@ -188,11 +171,11 @@ export class OrderLists {
   }
 
   #merge(outcome: Outcome<OrderRecord>): void {
-    if (outcome.kind === "done") for (const record of outcome.records) this.#store.merge(record);
+    if (outcome.kind === "done") for (const record of outcome.records) this.#options.store.merge(record);
   }
 
   #isMissing({ ordId }: OrderRecord, listed: ReadonlySet<string>, startedAt: number): boolean {
-    return !listed.has(ordId) && (this.#isSettled(ordId, startedAt) || this.#store.isEnding(ordId));
+    return !listed.has(ordId) && (this.#isSettled(ordId, startedAt) || this.#options.store.isEnding(ordId));
   }
 
   #isSettled(ordId: string, at: number): boolean {
@@ -200,7 +183,7 @@ export class OrderLists {
   }
 
   #whole(ageMs = 0): Reading<readonly OrderRecord[]> {
-    return { kind: "value", value: this.#store.active(), ageMs };
+    return { kind: "value", value: this.#options.store.active(), ageMs };
   }
 
   /** Reports an order whose end cannot be read, after longer and longer pauses. */
@@ -209,6 +192,6 @@ export class OrderLists {
     this.#failures.set(ordId, count);
     if (count < toldAfter || !Number.isInteger(Math.log2(count / toldAfter))) return;
     const detail = `${instId} ${ordId} is in no list, and what became of it cannot be read (${count} times): ${why}`;
-    this.#journal.append({ type: "anomaly", what: "order.unresolved", detail });
+    this.#options.journal.append({ type: "anomaly", what: "order.unresolved", detail });
   }
 }

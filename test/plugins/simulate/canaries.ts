@@ -89,7 +89,7 @@ export const canaries: readonly Canary[] = [
   { name: "a port that refuses is not asked", file: managerState, find: "refused: refused?.(wanted.reduceOnly === true),", put: "refused: undefined,", seed: 2 },
   { name: "ids begin anew in every life", file: idGeneration, find: "this.#first = firstGeneration(wallNow)", put: "this.#first = 0", seed: 1 },
   { name: "an order we cut short settles its wanted order", file: changes, find: "if (!isLeftToUs(order) && slot.followUp === undefined) slot.settled = order.serves;", put: "if (slot.followUp === undefined) slot.settled = order.serves;", seed: 37 },
-  { name: "a free slot is not looked at", file: changes, find: `return [...records, tell, evaluate(own), { kind: "ended", order }];`, put: `return [...records, tell, { kind: "ended", order }];`, seed: 3 },
+  { name: "a free slot is not looked at", file: changes, find: `return joined(records, [tell, evaluate(own), { kind: "ended", order }]);`, put: `return joined(records, [tell, { kind: "ended", order }]);`, seed: 3 },
   { name: "a slot does not wait for its order's end", file: "src/orders/plan.ts", find: `return slot.mayAmend === true ? { kind: "amend" } : { kind: "cancel", reason: replacedReason };`, put: `return { kind: "place" };`, seed: 1 },
   { name: "a surplus order stays", file: arrivals, find: "if (slot.order !== order) return this.#cancelOlder(order);", put: "if (slot.order !== order && slot.order === undefined) return this.#cancelOlder(order);", seed: 64 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
