@@ -246,7 +246,7 @@ export class Allowances {
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
       const { foreign } = client;
       const margin =
-        foreign === undefined || foreign.units < 1 || gauge.mode === "floor"
+        foreign === undefined || foreign.units < 1
           ? 0
           : least
             ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
@@ -277,6 +277,7 @@ export class Allowances {
     remMs: number,
     reserve: number,
   ): number {
+    if (gauge.mode === "floor") return 0;
     const { capacity } = gauge;
     const own = gauge.used(at) - gauge.foreign(at);
     if (remMs > shareMs && own + weight <= (capacity - reserve - carefulUnits) / 2) {

@@ -1,19 +1,23 @@
 /**
- * What counts and refusals prove of one scope's windows: that one began, that one runs on, that a count is another
- * window's, that the limit moved.
+ * What the counts and refusals of one scope prove of its windows: that one began, that one runs on, that a count is
+ * another window's, that the limit moved.
  *
- * Invariants: nothing proved of one layer's windows changes another's; what was taken for certain and turned out wrong
- * is told.
+ * One rule holds for each doubtful count: it changes nothing before a call that left after its answer is told as much.
+ * Doubtful is a count that falls where no window can have begun, and the first count of a window that goes on where the
+ * window before left off: the new one has not begun, counts lag, or others used as much again. While the latter is
+ * open, and where only the calendar says that a window has begun, calls leave one at a time.
+ *
+ * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is
+ * certain; nothing proved of one layer's windows changes another's; what is found is returned, and acted on by the
+ * window.
+ * Needed by: `late-minutes`, `anchor`, `date-late`, `another-user`, `cached`, `behind`, `user-cut`.
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
  */
-import type { CountDoubt } from "./count-doubt.ts";
 import type { CountLag, StaleCounts } from "./count-lag.ts";
-import type { Heard, HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
 import type { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
-import type { WindowEntry } from "./window-entry.ts";
 import type { WindowPhase } from "./window-phase.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
@@ -23,43 +27,94 @@ const proofsSure = 3;
 const earlyShare = 0.1;
 const spanShare = 0.9;
 const briskShare = 1 / 60;
-
-/** Others do not use so large a part of an address's capacity between two answers: the limit was moved. */
+/** Others do not use so large a part of a capacity between two answers: a count is doubtful, or the limit was moved. */
 const leapShare = 0.25;
 /** In shorter windows there is no time for another call to confirm a count. */
 const confirmedMsLeast = 10_000;
 /** Windows after which a refusal may again be laid to others' use; sooner it is the limit's. */
 const leapGap = 1.2;
+/** The first look may itself be what a count that lags is behind. */
+const looksLagging = 3;
+/** A call that is long in being answered holds nothing up. */
+const retryMs = 1_000;
+const heardKept = 16;
 
-/** Told in words what was misread, of which layer. */
-export type OnMisread = (layer: string, what: string) => void;
+/** A count as it was told. */
+interface Heard {
+  sentAt: number;
+  receivedAt: number;
+  used: number;
+  /** Windows it may have landed in. */
+  first: number;
+  last: number;
+  /** When the latest call left that surely landed before it. */
+  beforeAt: number;
+}
+
+/** The highest count of a window. */
+interface Top {
+  window: number;
+  used: number;
+  /** When it was last told. */
+  at: number;
+}
+
+/** A count that is not believed yet. */
+interface Doubt {
+  readonly kind: "fell" | "goes on";
+  readonly window: number;
+  readonly used: number;
+  readonly receivedAt: number;
+  /** Answers of calls that left after each other. */
+  readonly looks: number;
+}
+
+/** A count that was told to a call that landed in `window`, and in no window after `heardTo`. */
+export interface Told {
+  readonly window: number;
+  readonly used: number;
+  readonly units: number;
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  readonly heardTo: number;
+  /** What other engines of ours hold of the window. */
+  readonly elsewhere: number;
+}
+
+/**
+ * What a count that fell says: a window began; one began where none was expected; one began though it is still full;
+ * or nothing before it is confirmed.
+ */
+type Fall = "begins" | "moved" | "shallow" | "doubtful";
 
 interface Parts {
   readonly spec: LayerSpec;
   readonly clock: ServerClock;
   readonly phase: WindowPhase;
-  readonly heard: HeardCounts;
   readonly usage: WindowUsage;
-  readonly doubt: CountDoubt;
   readonly openEnd: OpenEnd;
   readonly lag: CountLag;
   readonly stale: StaleCounts;
-  readonly entry: WindowEntry;
   readonly limit: LearnedLimit;
-  readonly onMisread: OnMisread;
-  /** Called when a count contradicted what is known, and no other call confirmed it. */
-  readonly onDoubt: (at: number) => void;
-  /** What other engines of ours hold of a window. */
-  readonly elsewhere: (window: number) => number;
 }
 
 export class CountEvidence {
+  /** Of the newest window that told a count. */
+  top: Top | undefined;
+  /** No count that was heard is higher. */
+  highest = Number.NEGATIVE_INFINITY;
   /** As of so many turns of the lag. */
   lagTurns: number;
+  /** Of the newest window before that one. */
+  #earlier: Top | undefined;
+  #doubt: Doubt | undefined;
+  /** A call is under way that left since the doubt came up. */
+  #checkedAt: number | undefined;
+  #enteredAt = Number.NEGATIVE_INFINITY;
   /** When a refusal was last laid to others who were seen to use much at once. */
   #leptAt = Number.NEGATIVE_INFINITY;
-  /** A count that fell where no window can have begun. */
-  #unexpected: { readonly used: number; readonly receivedAt: number } | undefined;
+  readonly #heard: Heard[] = [];
+  #oldest = 0;
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -67,13 +122,115 @@ export class CountEvidence {
     this.lagTurns = parts.lag.turns;
   }
 
+  /** A count is doubted, and calls leave one at a time. */
+  get isDoubting(): boolean {
+    return this.#doubt?.kind === "goes on";
+  }
+
+  /**
+   * The latest call whose count `used` does not exceed, though it was told before the call left at `sentAt`: a window
+   * began in between. Counts that lag are those of a call before. Valid until the next count is heard.
+   */
+  fallTo(used: number, sentAt: number): Readonly<Heard> | undefined {
+    const { lagging } = this.#parts.lag;
+    let before: Heard | undefined;
+    let afterAt = Number.NEGATIVE_INFINITY;
+    let highest = Number.NEGATIVE_INFINITY;
+    const heard = this.#heard;
+    for (let index = 0; index < heard.length; index++) {
+      const other = heard[index] as Heard;
+      if (other.used > highest) highest = other.used;
+      if (
+        other.used < used ||
+        other.receivedAt > sentAt ||
+        (other.receivedAt === sentAt && !(lagging && other.sentAt < sentAt))
+      )
+        continue;
+      const leftAt = lagging ? other.beforeAt : other.sentAt;
+      if (leftAt <= afterAt) continue;
+      before = other;
+      afterAt = leftAt;
+    }
+    this.highest = highest;
+    return before;
+  }
+
+  /** No call that surely landed in `window` was answered before one left at `sentAt`. */
+  isFirst(window: number, sentAt: number): boolean {
+    for (const { first, receivedAt } of this.#heard) if (first === window && receivedAt < sentAt) return false;
+    return true;
+  }
+
+  hear(sentAt: number, receivedAt: number, used: number, first: number, last: number): void {
+    const { top } = this;
+    if (first === last) {
+      if (top === undefined || first > top.window) {
+        this.#earlier = top;
+        this.top = { window: first, used, at: receivedAt };
+      } else if (first === top.window) {
+        if (used > top.used) top.used = used;
+        if (receivedAt > top.at) top.at = receivedAt;
+      }
+    }
+    if (used > this.highest) this.highest = used;
+    const heard = this.#heard;
+    let beforeAt = Number.NEGATIVE_INFINITY;
+    for (let index = 0; index < heard.length; index++) {
+      const other = heard[index] as Heard;
+      if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
+    }
+    const told = { sentAt, receivedAt, used, first, last, beforeAt };
+    const oldest = heard[this.#oldest];
+    if (oldest === undefined) heard[this.#oldest] = told;
+    else Object.assign(oldest, told);
+    this.#oldest = (this.#oldest + 1) % heardKept;
+  }
+
+  /** A call leaves into window `first` or later. */
+  noteBegun(first: number, now: number): void {
+    if (this.isDoubting) this.#checkedAt = now;
+    if ((this.top?.window ?? first) < first && this.isUnproved(first, now)) this.#enteredAt = now;
+  }
+
+  /** A call that left at `sentAt` is over. */
+  noteEnded(sentAt: number): void {
+    if (this.#doubt !== undefined && sentAt >= this.#doubt.receivedAt) this.#checkedAt = undefined;
+  }
+
+  /** Only the calendar says that `index` has begun, and less than a window's length ago another one told a count. */
+  isUnproved(index: number, now: number): boolean {
+    const { phase, spec } = this.#parts;
+    const { top } = this;
+    return top !== undefined && top.window < index && now - top.at < spec.windowMs && !phase.proves(index, now);
+  }
+
+  /**
+   * When a call into `index` may ask again that has to let another one go ahead; undefined when it need not. What the
+   * window before could hold as well need not wait.
+   */
+  entersAt(index: number, units: number, now: number): number | undefined {
+    return this.#mustWait(index, units, now) ? now + Math.min(this.#parts.spec.windowMs, retryMs) : undefined;
+  }
+
+  #mustWait(index: number, units: number, now: number): boolean {
+    const { spec, usage } = this.#parts;
+    if (this.isDoubting && this.#doubt?.window === index)
+      return this.#checkedAt !== undefined && now - this.#checkedAt < retryMs;
+    if (this.isDoubting) this.#doubt = undefined;
+    if (!this.isUnproved(index, now) || (this.top?.used ?? 0) + usage.used(index) + units <= spec.capacity)
+      return false;
+    return usage.openIn(index) > 0 && now - this.#enteredAt < retryMs;
+  }
+
   /** Window `index` runs on, with `used` that was counted of the one before. */
   runOn(index: number, at: number, used = 0): void {
-    const { phase, heard, usage, doubt, openEnd } = this.#parts;
+    const { phase, usage, openEnd } = this.#parts;
     phase.runOn(index, at);
-    heard.renumber(index);
+    for (const heard of this.#heard) heard.first = heard.last = index;
+    if (this.top !== undefined) this.top.window = index;
+    this.#earlier = undefined;
     if (used > 0) usage.adopt(index, used);
-    doubt.forget();
+    this.#forgetDoubt();
     openEnd.enter(at, usage.used(index));
   }
 
@@ -84,38 +241,65 @@ export class CountEvidence {
     openEnd.enter(at, usage.missing);
   }
 
-  /** Whether a count told in `window` is another's, as far as can be seen; takes note of it. */
-  isStale(
-    window: number,
-    used: number,
-    units: number,
-    sentAt: number,
-    receivedAt: number,
-    counted: boolean,
-    heardTo: number,
-  ): boolean {
-    const { heard, lag, usage, doubt, stale, elsewhere, spec } = this.#parts;
+  /** Whether a count is its window's, as far as can be seen; takes note of it. Another's runs on once it is confirmed. */
+  judge(told: Told): "told" | "stale" | "runs on" {
+    const { lag, stale, phase } = this.#parts;
     const { lagging } = lag;
-    const { top, earlier } = heard;
-    const before = top !== undefined && top.window < window ? top : earlier;
-    const goesOn = before !== undefined && before.window === window - 1 && used > before.used;
+    const { window, used, units, sentAt, receivedAt, heardTo } = told;
+    const goesOn = this.#goesOn(window, used);
     // Most counts begin anew or go on in their own window, and nothing was doubted before them.
-    if (!goesOn && !lagging && doubt.current === undefined) {
-      if (counted) heard.hear(sentAt, receivedAt, used, window, heardTo);
-      return false;
+    if (!goesOn && !lagging && !this.isDoubting) {
+      this.hear(sentAt, receivedAt, used, window, heardTo);
+      return "told";
     }
-    // Of a key's second what is counted cannot be more than was sent; what may be counted twice would hide that.
-    const ours = lagging && spec.scope === "key" ? usage.ownOf(window).begun + usage.missing : usage.used(window);
-    const isFirst = heard.isFirst(window, sentAt);
-    const known = { before, top, isFirst, lags: lagging };
-    const judgement = counted
-      ? doubt.judge({ window, used, sentAt, receivedAt, ours: ours + elsewhere(window) }, known)
-      : "believed";
-    if (judgement === "confirmed") this.#settle(window, used, receivedAt);
-    if (counted && judgement !== "doubted") heard.hear(sentAt, receivedAt, used, window, heardTo);
+    const ours = this.#oursOf(told);
+    const isFirst = this.isFirst(window, sentAt);
+    const judgement = this.#doubted(told, goesOn, ours, isFirst);
+    const runsOn = judgement === "confirmed" && (phase.proofs < proofsSure || this.#isYoung(window, receivedAt));
+    if (runsOn) this.runOn(window, receivedAt, used);
+    if (judgement !== "doubted") this.hear(sentAt, receivedAt, used, window, heardTo);
     const isStale = judgement === "doubted" || (lagging && isFirst && used + units > ours);
     if (isStale) stale.note(window, units);
-    return isStale;
+    return runsOn ? "runs on" : isStale ? "stale" : "told";
+  }
+
+  /** Of a key's second what is counted cannot be more than was sent; what may be counted twice would hide that. */
+  #oursOf({ window, elsewhere }: Told): number {
+    const { lag, spec, usage } = this.#parts;
+    const isSent = lag.lagging && spec.scope === "key";
+    return elsewhere + (isSent ? usage.ownOf(window).begun + usage.missing : usage.used(window));
+  }
+
+  #doubted(
+    { window, used, sentAt, receivedAt }: Told,
+    goesOn: boolean,
+    ours: number,
+    isFirst: boolean,
+  ): "believed" | "doubted" | "confirmed" {
+    const { lag, spec } = this.#parts;
+    const doubt = this.isDoubting && this.#doubt?.window === window ? this.#doubt : undefined;
+    const isPlausible = !goesOn || used - ours <= spec.capacity * leapShare;
+    if (isPlausible || (doubt === undefined && !isFirst)) {
+      if (doubt !== undefined && used <= doubt.used) this.#doubt = undefined;
+      return "believed";
+    }
+    // Of calls under way together one was told less: this count is the old window's.
+    if (this.top?.window === window) return "doubted";
+    if (doubt === undefined) this.#doubt = { kind: "goes on", window, used, receivedAt, looks: 1 };
+    else if (sentAt < doubt.receivedAt) this.#doubt = { ...doubt, used: Math.max(used, doubt.used), looks: 1 };
+    else if (lag.lagging && doubt.looks < looksLagging)
+      this.#doubt = { ...doubt, used, receivedAt, looks: doubt.looks + 1 };
+    else {
+      this.#doubt = undefined;
+      return "confirmed";
+    }
+    return "doubted";
+  }
+
+  /** The first count of a window is above the last of the one before. */
+  #goesOn(window: number, used: number): boolean {
+    const before = this.top !== undefined && this.top.window < window ? this.top : this.#earlier;
+    return before !== undefined && before.window === window - 1 && used > before.used;
   }
 
   /**
@@ -131,84 +315,80 @@ export class CountEvidence {
 
   /** Counts were found to lag, or no longer: what was learned from them was misread. Returns what is missing in all. */
   noteLag(at: number): number {
-    const { lag, heard, phase, usage } = this.#parts;
+    const { lag, phase, usage } = this.#parts;
     this.lagTurns = lag.turns;
-    heard.forget();
+    this.#forgetCounts();
     usage.missing = 0;
     usage.strayIn = Number.NEGATIVE_INFINITY;
     this.runOn(phase.last(at), at);
-    if (lag.lagging) this.misread("counts are those from before the call they come with");
     return usage.missing;
   }
 
-  /**
-   * The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. False
-   * where no window can have begun, and no later call has confirmed it: the count changes nothing then.
-   */
-  learnBoundary(before: Readonly<Heard>, sentAt: number, receivedAt: number, used: number): boolean {
-    const { clock, phase, heard, openEnd, lag, spec, usage } = this.#parts;
+  /** The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. */
+  learnBoundary(before: Readonly<Heard>, sentAt: number, receivedAt: number, used: number): Fall {
+    const { clock, phase, openEnd, lag, spec, usage } = this.#parts;
     const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
     const afterAt = lagging ? before.beforeAt : before.sentAt;
     const isLong = receivedAt - afterAt >= windowMs * spanShare;
     // After so long a silence more than one window may have begun.
-    if (isLong && phase.openEnded === undefined) return true;
+    if (isLong && phase.openEnded === undefined) return "begins";
     // What one layer was told says nothing of another's windows; the calendar goes with the finest.
     if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
-    if (before.used === used && (unit === "weight" || lagging)) return true;
+    if (before.used === used && (unit === "weight" || lagging)) return "begins";
     const first = lagging ? before.first - 1 : before.first;
     const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
-    if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return false;
-    // A window that begins is empty, and is not filled again in so short a time.
-    const isShallow = used > spec.capacity / 2 && before.used - used < spec.capacity * leapShare;
-    if (scope !== "key" && isShallow && receivedAt - afterAt <= windowMs * briskShare) this.#parts.onDoubt(receivedAt);
-    if (!phase.fell(afterAt, receivedAt, first, before.last)) {
-      this.misread("a window began where none was expected; from now on its counts are believed");
-      this.#parts.onDoubt(receivedAt);
+    if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return "doubtful";
+    const isShallow = this.#isShallow(before.used, used, receivedAt - afterAt);
+    const isMoved = !phase.fell(afterAt, receivedAt, first, before.last);
+    if (phase.openEnded !== undefined) {
+      // A window began, but who knows when.
+      this.#dropHeard();
+      openEnd.enter(receivedAt, usage.missing);
     }
-    if (phase.openEnded === undefined) return true;
-    // A window began, but who knows when.
-    heard.drop();
-    openEnd.enter(receivedAt, usage.missing);
-    return true;
+    if (isMoved) return "moved";
+    return isShallow ? "shallow" : "begins";
+  }
+
+  /** A window that begins is empty, and is not filled again in a short time. */
+  #isShallow(before: number, used: number, ms: number): boolean {
+    const { capacity, scope, windowMs } = this.#parts.spec;
+    return (
+      scope !== "key" && ms <= windowMs * briskShare && used > capacity / 2 && before - used < capacity * leapShare
+    );
   }
 
   /** A count that fell unexpectedly is confirmed when a call that left after it was told as much, or a little more. */
   #isConfirmed(used: number, sentAt: number, receivedAt: number): boolean {
-    const { onDoubt, spec } = this.#parts;
-    const before = this.#unexpected;
+    const before = this.#doubt?.kind === "fell" ? this.#doubt : undefined;
     const isConfirmed =
       before !== undefined &&
       sentAt >= before.receivedAt &&
       used >= before.used &&
-      used <= before.used + spec.capacity * leapShare;
-    this.#unexpected = isConfirmed ? undefined : { used, receivedAt };
-    if (!isConfirmed) onDoubt(receivedAt);
+      used <= before.used + this.#parts.spec.capacity * leapShare;
+    this.#doubt = isConfirmed ? undefined : { kind: "fell", window: Number.NaN, used, receivedAt, looks: 1 };
     return isConfirmed;
   }
 
   /**
-   * A call that left at `sentAt` was refused by `at`, and no other layer did it: true when the limit is not, or no
-   * longer, as stated.
+   * A call that left at `sentAt` was refused by `at`, and no other layer did it; `elsewhere` units are held by other
+   * engines of ours. Says whether the limit is not, or no longer, as stated, and whether that is news.
    */
-  learnRefusal(sentAt: number, at: number): boolean {
-    const { elsewhere, entry, lag, limit, phase, spec, usage } = this.#parts;
+  learnRefusal(sentAt: number, at: number, elsewhere: number): "unmoved" | "expected" | "learned" {
+    const { lag, limit, phase, spec, usage } = this.#parts;
     const window = phase.last(at);
     // Where windows begin has to be certain; what is told as remaining moves with the limit.
     if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging)
-      return false;
-    if (phase.first(sentAt) !== window || entry.isUnproved(window, at)) return false;
-    const likely = usage.used(window) + elsewhere(window);
+      return "unmoved";
+    if (phase.first(sentAt) !== window || this.isUnproved(window, at)) return "unmoved";
+    const likely = usage.used(window) + elsewhere;
     const isStated = limit.capacity === spec.capacity;
     if (isStated && likely + usage.leap(window) >= spec.capacity && at - this.#leptAt > spec.windowMs * leapGap) {
       this.#leptAt = at;
-      return false;
+      return "unmoved";
     }
-    const verdict = limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
-    if (verdict === "learned")
-      this.misread(`the service refused at ${limit.capacity} of ${spec.capacity}: the limit has moved`);
-    return verdict !== "unmoved";
+    return limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
   }
 
   /**
@@ -216,26 +396,27 @@ export class CountEvidence {
    * for a limit that is tried.
    */
   isRisky(units: number, at: number, capacity: number): boolean {
-    const { entry, heard, limit, phase, usage } = this.#parts;
+    const { limit, phase, usage } = this.#parts;
     const latest = phase.last(at);
     const used = usage.used(latest);
     if (phase.openEnded !== undefined) return used + units > capacity;
     if (limit.isTried && used > limit.proven) return true;
-    return entry.isUnproved(latest, at) && (heard.top?.used ?? 0) + used > capacity;
+    return this.isUnproved(latest, at) && (this.top?.used ?? 0) + used > capacity;
   }
 
-  /** A call was refused: a window that was entered by the calendar alone has perhaps not begun. */
-  noteRefused(at: number): void {
-    const { entry, heard, phase } = this.#parts;
+  /** A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on. */
+  noteRefused(at: number): boolean {
+    const { phase } = this.#parts;
     const latest = phase.last(at);
-    if (phase.openEnded !== undefined || !entry.isUnproved(latest, at)) return;
-    this.runOn(latest, at, heard.top?.used);
-    this.misread("a window was refused that should have begun; its beginning is looked for");
+    if (phase.openEnded !== undefined || !this.isUnproved(latest, at)) return false;
+    this.runOn(latest, at, this.top?.used);
+    return true;
   }
 
-  misread(what: string): void {
-    const { onMisread, spec } = this.#parts;
-    onMisread(spec.name, what);
+  /** Our clock was disturbed: nothing that was heard holds. */
+  forget(): void {
+    this.#forgetCounts();
+    this.#forgetDoubt();
   }
 
   /** So soon after the window began, others are not likely to have used much of it. */
@@ -244,14 +425,21 @@ export class CountEvidence {
     return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
   }
 
-  /**
-   * A second count went on from the window before: others used as much, or the window has not begun, which is nearer
-   * when it is young.
-   */
-  #settle(window: number, used: number, at: number): void {
-    if (this.#parts.phase.proofs < proofsSure || this.#isYoung(window, at)) {
-      this.runOn(window, at, used);
-      this.misread("a window that should have begun went on counting; its beginning is looked for");
-    }
+  #forgetDoubt(): void {
+    this.#doubt = undefined;
+    this.#checkedAt = undefined;
+  }
+
+  #forgetCounts(): void {
+    this.#dropHeard();
+    this.top = undefined;
+    this.#earlier = undefined;
+  }
+
+  /** Nothing that was heard can be compared any more. */
+  #dropHeard(): void {
+    this.#heard.length = 0;
+    this.highest = Number.NEGATIVE_INFINITY;
+    this.#oldest = 0;
   }
 }

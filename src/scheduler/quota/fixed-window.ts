@@ -8,24 +8,25 @@
  * moved; on the floor none of this is used.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
-import { CountDoubt } from "./count-doubt.ts";
-import { CountEvidence, type OnMisread } from "./count-evidence.ts";
+import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
 import { Floor, type OnMode, type QuotaMode } from "./floor.ts";
-import { HeardCounts } from "./heard-counts.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
-import { WindowEntry } from "./window-entry.ts";
 import { type OpenEnded, WindowPhase } from "./window-phase.ts";
+import type { WindowCounts } from "./window-slots.ts";
 import { WindowUsage } from "./window-usage.ts";
 
 /** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
 const lowShare = 1 / 10;
 /** The same of a key, and the part by which it may be above. */
 const highShare = 1 / 4;
+
+/** Told in words what was misread, of which layer. */
+type OnMisread = (layer: string, what: string) => void;
 
 export interface WindowReports {
   readonly onMisread?: OnMisread | undefined;
@@ -51,23 +52,17 @@ export class FixedWindow implements LimitWindow {
   heldElsewhere: { readonly window: number; readonly units: number } | undefined;
   readonly #phase: WindowPhase;
   readonly #usage: WindowUsage;
-  readonly #heard = new HeardCounts();
-  readonly #doubt: CountDoubt;
   readonly #openEnd: OpenEnd;
   readonly #lag: CountLag;
   readonly #stale: StaleCounts;
-  readonly #entry: WindowEntry;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
   readonly #floor: Floor;
   readonly #onMode: OnMode;
+  readonly #onMisread: OnMisread;
   #landedAt = 0;
   /** Only where answers tell what is used, and not what remains, a limit moves without a word. */
   readonly #movesUntold: boolean;
-
-  /** What other engines of ours may have used of a divided window. */
-  readonly #elsewhere = (index: number): number =>
-    this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
 
   /**
    * Scopes of one service learn together whether its counts lag; `reports` are called with what was misread, and with
@@ -84,26 +79,24 @@ export class FixedWindow implements LimitWindow {
     this.#phase = new WindowPhase(spec.windowMs, clock);
     this.#floor = new Floor(spec);
     this.#onMode = onMode;
+    this.#onMisread = onMisread;
     const phase = this.#phase;
     const floor = this.#floor;
     this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
     this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
-    this.#doubt = new CountDoubt(spec.capacity);
     this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
-    const parts = {
+    this.#evidence = new CountEvidence({
       spec,
-      phase: this.#phase,
-      heard: this.#heard,
+      clock,
+      phase,
       usage: this.#usage,
-      doubt: this.#doubt,
       openEnd: this.#openEnd,
-    };
-    this.#entry = new WindowEntry(parts);
-    const own = { stale: this.#stale, entry: this.#entry, limit: this.#limit, elsewhere: this.#elsewhere };
-    const onDoubt = (at: number): void => this.#noteDoubt(at);
-    this.#evidence = new CountEvidence({ ...parts, ...own, clock, lag, onMisread, onDoubt });
+      lag,
+      stale: this.#stale,
+      limit: this.#limit,
+    });
   }
 
   get open(): number {
@@ -137,7 +130,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
-    if (this.#floor.isActive) return this.#blockedOnFloor(units, now, ceiling);
+    if (this.#floor.isActive) return this.#floor.blockedUntil(this.used(now) + units, now, ceiling);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -156,17 +149,13 @@ export class FixedWindow implements LimitWindow {
       if (now < triesAt) return Math.min(triesAt, endAt);
       if (usage.open > 0) return endAt;
     }
-    const entersAt = first === latest ? this.#entry.blockedUntil(first, units, now) : undefined;
+    const entersAt = first === latest ? this.#evidence.entersAt(first, units, now) : undefined;
     // A window not begun yet holds what is in flight already; it must hold this call as well.
     return entersAt ?? (usage.unlanded + units > this.capacity ? now + windowMs : undefined);
   }
 
   room(now: number, floor: Ceiling, isFlat = false): number {
-    const { isActive, spending, shutUntil } = this.#floor;
-    if (isActive) {
-      const free = floor(now + spending.horizonMs, now, now) - this.used(now);
-      return now < shutUntil ? 0 : Math.min(free, spending.room(now));
-    }
+    if (this.#floor.isActive) return this.#floor.room(this.used(now), now, floor);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -174,13 +163,9 @@ export class FixedWindow implements LimitWindow {
     const { known, lo, first, last: latest } = phase.at(now);
     let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
-    const isNew = (this.#heard.top?.window ?? first) < first;
-    if (
-      this.#doubt.current !== undefined ||
-      first <= usage.closedThrough ||
-      (isNew && this.#entry.isUnproved(first, now))
-    )
-      return 0;
+    const evidence = this.#evidence;
+    const isNew = (evidence.top?.window ?? first) < first;
+    if (evidence.isDoubting || first <= usage.closedThrough || (isNew && evidence.isUnproved(first, now))) return 0;
     if (this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom) return 0;
     // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is
     // all that `paced` says.
@@ -205,9 +190,8 @@ export class FixedWindow implements LimitWindow {
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
-    if (this.#doubt.current !== undefined) this.#doubt.noteBegun(now);
     if (phase.openEnded !== undefined) this.#openEnd.noteBegun(now, phase.openEnded.since);
-    else if ((this.#heard.top?.window ?? first) < first) this.#entry.noteBegun(first, now);
+    this.#evidence.noteBegun(first, now);
     const { reported, unheard, settled } = this.#usage.begin(first, units);
     ticket.units = units;
     ticket.first = first;
@@ -230,72 +214,106 @@ export class FixedWindow implements LimitWindow {
   }
 
   #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
-    const phase = this.#phase;
     const usage = this.#usage;
-    const evidence = this.#evidence;
     const { units, first: began } = ticket;
     this.#landedAt = receivedAt;
-    // No calendar was told: one window runs until a count falls.
-    if (!phase.calendar.known && !phase.known) evidence.runOn(began, receivedAt);
-    if (evidence.lagTurns !== this.#lag.turns) {
-      this.missing = evidence.noteLag(receivedAt);
-    }
-    const { lagging } = this.#lag;
-    let isCredible = used !== undefined;
-    if (used !== undefined && counted) {
-      this.#openEnd.refusedMs = 0;
-      const before = used <= this.#heard.highest ? this.#heard.fallTo(used, sentAt, lagging) : undefined;
-      if (before !== undefined) isCredible = evidence.learnBoundary(before, sentAt, receivedAt, used);
-    }
-    const { last: latest } = phase.at(receivedAt);
-    // What is answered in the window it was begun in landed there.
-    let first = latest > began ? Math.max(began, phase.at(sentAt).first) : began;
-    let last = Math.max(first, latest);
-    let heardTo = last;
-    if (used !== undefined && isCredible && counted && first < last) {
-      // In the window it was sent in, the count could only have grown by this call.
-      if (used < ticket.knownThen + (lagging ? 0 : units)) heardTo = Math.max(++first, last);
-      // Where the new one is divided, the others may have used that much of it.
-      else if (!lagging && !this.divided && last === first + 1 && used > usage.used(last) + units) {
-        // It may be an earlier life's use of the new one, too: it proves nothing.
-        if (usage.heard(first)) heardTo = first;
-        last = first;
-      }
-    }
+    this.#followClock(began, receivedAt);
+    const told = counted ? this.#believed(used, sentAt, receivedAt) : used;
+    const { first, last, heardTo } = this.#landing(ticket, sentAt, receivedAt, counted ? told : undefined);
     this.ambiguous = first !== last;
-    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(sentAt);
-    const isOne = used !== undefined && isCredible && first === last;
-    if (counted && isOne && used !== undefined) this.#compare(ticket, used, first, sentAt, receivedAt);
-    const isTold = isOne && !evidence.isStale(first, used, units, sentAt, receivedAt, counted, heardTo);
-    if (used !== undefined && isCredible && counted && !isOne) this.#heard.hear(sentAt, receivedAt, used, first, last);
+    this.#evidence.noteEnded(sentAt);
+    let isTold = told !== undefined && first === last;
+    if (told !== undefined && counted && isTold) {
+      this.#compare(ticket, told, first, sentAt, receivedAt);
+      isTold = this.#isOwn({
+        window: first,
+        used: told,
+        units,
+        sentAt,
+        receivedAt,
+        heardTo,
+        elsewhere: this.#elsewhere(first),
+      });
+    } else if (told !== undefined && counted) this.#evidence.hear(sentAt, receivedAt, told, first, last);
     const counts = usage.end(began, first, last, units, isTold);
     if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
-    if (!isTold) return 0;
+    return told === undefined || !isTold
+      ? 0
+      : this.#report(ticket, told, first, receivedAt, counted ? counts : undefined);
+  }
+
+  /** While no calendar was told one window runs until a count falls; counts that begin to lag, or cease to, say nothing. */
+  #followClock(began: number, at: number): void {
+    const evidence = this.#evidence;
+    if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
+    if (evidence.lagTurns === this.#lag.turns) return;
+    this.missing = evidence.noteLag(at);
+    if (this.#lag.lagging) this.#misread("counts are those from before the call they come with");
+  }
+
+  /** Windows in which a call may have landed; `told` is its count, and it was counted. */
+  #landing(
+    { first: began, units, knownThen }: WindowTicket,
+    sentAt: number,
+    receivedAt: number,
+    told: number | undefined,
+  ): { readonly first: number; readonly last: number; readonly heardTo: number } {
+    const { lagging } = this.#lag;
+    const usage = this.#usage;
+    const { last: latest } = this.#phase.at(receivedAt);
+    // What is answered in the window it was begun in landed there.
+    const first = latest > began ? Math.max(began, this.#phase.at(sentAt).first) : began;
+    const last = Math.max(first, latest);
+    if (told === undefined || first === last) return { first, last, heardTo: last };
+    // In the window it was sent in, the count could only have grown by this call.
+    if (told < knownThen + (lagging ? 0 : units))
+      return { first: first + 1, last: Math.max(first + 1, last), heardTo: Math.max(first + 1, last) };
+    // Where the new one is divided, the others may have used that much of it.
+    if (lagging || this.divided || last !== first + 1 || told <= usage.used(last) + units)
+      return { first, last, heardTo: last };
+    // It may be an earlier life's use of the new one, too: it proves nothing.
+    return { first, last: first, heardTo: usage.heard(first) ? first : last };
+  }
+
+  /** Whether a count is its window's. */
+  #isOwn(told: Told): boolean {
+    const judgement = this.#evidence.judge(told);
+    if (judgement === "runs on")
+      this.#misread("a window that should have begun went on counting; its beginning is looked for");
+    return judgement !== "stale";
+  }
+
+  /** The count `used` is that of `window`, which has `counts` if the call was counted. Returns newly seen use by others. */
+  #report(
+    { first: began, units, unheardThen }: WindowTicket,
+    used: number,
+    window: number,
+    at: number,
+    counts: WindowCounts | undefined,
+  ): number {
+    const usage = this.#usage;
     // Where what was answered says as much, nothing is missing.
-    if (
-      counted &&
-      !this.divided &&
-      (usage.missing > 0 || used > counts.settled) &&
-      this.spec.header?.kind === "remaining"
-    )
-      this.missing = evidence.learnMissing(first, used, receivedAt, counts.reported);
-    if (used > this.#limit.proven && counted && this.#movesUntold && this.mode === "measured")
+    const isShort = counts !== undefined && (usage.missing > 0 || used > counts.settled);
+    if (isShort && !this.divided && this.spec.header?.kind === "remaining")
+      this.missing = this.#evidence.learnMissing(window, used, at, counts.reported);
+    if (used > this.#limit.proven && counts !== undefined && this.#movesUntold && this.mode === "measured")
       this.capacity = this.#limit.accept(used);
-    const fresh = usage.report(first, used, first === began ? ticket.unheardThen : 0);
-    if (lagging) usage.adopt(first, used + units);
-    if (this.#stale.compares && usage.open === 0 && phase.openEnded === undefined) this.#stale.observe(first, counts);
+    const fresh = usage.report(window, used, window === began ? unheardThen : 0);
+    if (this.#lag.lagging) usage.adopt(window, used + units);
+    if (this.#stale.compares && usage.open === 0 && this.#phase.openEnded === undefined)
+      this.#stale.observe(window, usage.countsOf(window));
     return fresh;
   }
 
   lose(ticket: WindowTicket, now: number): void {
     const { units, first } = ticket;
-    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(now);
+    this.#evidence.noteEnded(now);
     this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
     this.#land(units, now);
   }
 
   undo({ units, first }: WindowTicket): void {
-    if (this.#doubt.current !== undefined) this.#doubt.noteEnded(Number.POSITIVE_INFINITY);
+    this.#evidence.noteEnded(Number.POSITIVE_INFINITY);
     this.#usage.undo(first, units);
   }
 
@@ -305,9 +323,11 @@ export class FixedWindow implements LimitWindow {
 
   learnRefusal(sentAt: number, at: number): boolean {
     if (this.#floor.isActive) return false;
-    const isMoved = this.#evidence.learnRefusal(sentAt, at);
+    const verdict = this.#evidence.learnRefusal(sentAt, at, this.#elsewhere(this.#phase.last(at)));
     this.capacity = this.#limit.capacity;
-    return isMoved;
+    if (verdict === "learned")
+      this.#misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
+    return verdict !== "unmoved";
   }
 
   noteUnexplained(sentAt: number, at: number): void {
@@ -322,7 +342,8 @@ export class FixedWindow implements LimitWindow {
       return until;
     }
     const phase = this.#phase;
-    this.#evidence.noteRefused(at);
+    if (this.#evidence.noteRefused(at))
+      this.#misread("a window was refused that should have begun; its beginning is looked for");
     if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
     this.#usage.closedThrough = Math.max(
       this.#usage.closedThrough,
@@ -334,8 +355,7 @@ export class FixedWindow implements LimitWindow {
   reset(): void {
     this.#usage.reset();
     this.#phase.forget();
-    this.#heard.forget();
-    this.#doubt.forget();
+    this.#evidence.forget();
   }
 
   used(now: number): number {
@@ -373,9 +393,31 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.used(index);
   }
 
-  /** What window `index` has of ours, as far as is possible; what was answered of it; and the service's own count. */
+  /** As `WindowUsage.ownOf`. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
     return this.#usage.ownOf(index);
+  }
+
+  /** What other engines of ours may have used of a divided window. */
+  #elsewhere(index: number): number {
+    return this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
+  }
+
+  #misread(what: string): void {
+    this.#onMisread(this.spec.name, what);
+  }
+
+  /** The count, if it is believed: one that fell where nothing made expect it has to be confirmed. */
+  #believed(used: number | undefined, sentAt: number, receivedAt: number): number | undefined {
+    const evidence = this.#evidence;
+    if (used === undefined) return undefined;
+    this.#openEnd.refusedMs = 0;
+    const before = used <= evidence.highest ? evidence.fallTo(used, sentAt) : undefined;
+    if (before === undefined) return used;
+    const fall = evidence.learnBoundary(before, sentAt, receivedAt, used);
+    if (fall !== "begins") this.#noteDoubt(receivedAt);
+    if (fall === "moved") this.#misread("a window began where none was expected; from now on its counts are believed");
+    return fall === "doubtful" ? undefined : used;
   }
 
   #noteDoubt(at: number): void {
@@ -402,7 +444,7 @@ export class FixedWindow implements LimitWindow {
     this.reset();
     const { first, last } = this.#phase.at(now);
     for (let index = first; index <= last; index++) this.#usage.adopt(index, landed);
-    this.#heard.hear(now, now, landed, last, last);
+    this.#evidence.hear(now, now, landed, last, last);
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
 
@@ -417,29 +459,21 @@ export class FixedWindow implements LimitWindow {
     return true;
   }
 
-  /** Counts lag, and the first of a window is the last of the one before. */
-  #isBehind(window: number, sentAt: number): boolean {
-    return this.#lag.lagging && this.#heard.isFirst(window, sentAt);
-  }
-
-  /** A count told in `window` below what was surely counted, or above what may be: others do not lower it. */
+  /**
+   * A count told in `window` below what was surely counted, or above what may be: others do not lower it. Where counts
+   * lag, the first of a window is the last of the one before.
+   */
   #compare({ units, first, surelyThen }: WindowTicket, used: number, window: number, sentAt: number, at: number): void {
     const { capacity } = this.spec;
     const usage = this.#usage;
     const least = surelyThen + units + usage.missing;
     const isLow = window === first && used < least - capacity * (usage.isOurs ? highShare : lowShare);
-    const isHigh = usage.isOurs && used > usage.used(window) + capacity * highShare && !this.#isBehind(window, sentAt);
+    const isHigh =
+      usage.isOurs &&
+      used > usage.used(window) + capacity * highShare &&
+      !(this.#lag.lagging && this.#evidence.isFirst(window, sentAt));
     if (isLow || isHigh) this.#noteDoubt(at);
     else this.#floor.agree();
-  }
-
-  #blockedOnFloor(units: number, now: number, ceiling: Ceiling): number | undefined {
-    const { spending } = this.#floor;
-    if (now < this.#floor.shutUntil) return this.#floor.shutUntil;
-    const used = this.used(now);
-    const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));
-    if (used + units <= most) return undefined;
-    return Math.max(spending.freesAt ?? now + this.spec.windowMs, now + 1);
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

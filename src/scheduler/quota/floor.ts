@@ -13,6 +13,7 @@
  */
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
+import type { Ceiling } from "./limit-window.ts";
 
 /** How a layer is spent: by what the service reports, or evenly without evidence. */
 export type QuotaMode = "measured" | "floor";
@@ -129,6 +130,20 @@ export class Floor {
     this.isActive = true;
     spending.capacity = Math.floor(capacity * floorShare);
     spending.start(at);
+  }
+
+  /** When a call may ask again that would make `used` of what counts at `now`; undefined when it may leave. */
+  blockedUntil(used: number, now: number, ceiling: Ceiling): number | undefined {
+    const { shutUntil, spending } = this;
+    if (now < shutUntil) return shutUntil;
+    const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));
+    return used <= most ? undefined : Math.max(spending.freesAt ?? now + this.#spec.windowMs, now + 1);
+  }
+
+  /** Units that fit for certain beside the `used` ones. */
+  room(used: number, now: number, ceiling: Ceiling): number {
+    const { shutUntil, spending } = this;
+    return now < shutUntil ? 0 : Math.min(ceiling(now + spending.horizonMs, now, now) - used, spending.room(now));
   }
 
   /** A call was refused on the floor: after a second one in a row less is spent. Returns when the next may leave. */

@@ -225,17 +225,20 @@ export const strike = (
     // refused, too.
     const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
     const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
-    // Nobody else calls on a key, so that neither a full one nor others' use explains a refusal.
-    const isShared = gauge.foreign(now) > 0 || gauge.missing > 0;
-    const isOthers =
-      gauge.spec.scope !== "key" && (isFull || (isShared && gauge.used(now) >= gauge.capacity * nearlyFull));
-    isExplained ||= moved || isOthers;
+    isExplained ||= moved || isOthersDoing(gauge, isFull, now);
     const whole = standing.strikes > 1 || probe || near || moved;
     if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)
       until = Math.max(until, gauge.shut(now));
   }
   if (!isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
   return until;
+};
+
+/** Whether others' use explains a refusal; nobody else calls on a key. */
+const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolean => {
+  if (gauge.spec.scope === "key") return false;
+  const isShared = gauge.foreign(now) > 0 || gauge.missing > 0;
+  return isFull || (isShared && gauge.used(now) >= gauge.capacity * nearlyFull);
 };
 
 /**

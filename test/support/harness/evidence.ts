@@ -1,12 +1,9 @@
 /** One scope of a layer, taken apart: what its windows were told is set part by part. */
-import { CountDoubt } from "../../../src/scheduler/quota/count-doubt.ts";
 import { CountEvidence } from "../../../src/scheduler/quota/count-evidence.ts";
 import { CountLag, StaleCounts } from "../../../src/scheduler/quota/count-lag.ts";
-import { HeardCounts } from "../../../src/scheduler/quota/heard-counts.ts";
 import type { LayerSpec } from "../../../src/scheduler/quota/layers.ts";
 import { LearnedLimit } from "../../../src/scheduler/quota/learned-limit.ts";
 import { OpenEnd } from "../../../src/scheduler/quota/open-end.ts";
-import { WindowEntry } from "../../../src/scheduler/quota/window-entry.ts";
 import { WindowPhase } from "../../../src/scheduler/quota/window-phase.ts";
 import { WindowUsage } from "../../../src/scheduler/quota/window-usage.ts";
 import { minute } from "./allowance.ts";
@@ -42,13 +39,9 @@ class NotedCounts extends StaleCounts {
   }
 }
 
-/** All that takes part in the evidence of one scope, with what it says. The calendar stands at `lo..hi`; others of ours hold `held` of window 8. */
-export const stage = (
-  spec: LayerSpec,
-  { held = 0, lo = 0, hi = lo }: { held?: number; lo?: number; hi?: number } = {},
-) => {
+/** All that takes part in the evidence of one scope. The calendar stands at `lo..hi`. */
+export const stage = (spec: LayerSpec, { lo = 0, hi = lo }: { lo?: number; hi?: number } = {}) => {
   const boundaries: (readonly [number, number, number])[] = [];
-  const misread: string[] = [];
   const clock = {
     ...fixedClock(lo, hi),
     observeBoundary: (...proof: readonly [number, number, number]) => boundaries.push(proof) > 0,
@@ -58,31 +51,21 @@ export const stage = (
     spec,
     clock,
     phase: new WindowPhase(spec.windowMs, clock),
-    heard: new HeardCounts(),
     usage: new WindowUsage(spec.scope === "key"),
-    doubt: new CountDoubt(spec.capacity),
     openEnd: new OpenEnd(spec.capacity, spec.windowMs),
     lag,
     stale: new NotedCounts(lag, spec),
     limit: new LearnedLimit(spec.capacity, spec.windowMs),
   };
-  const entry = new WindowEntry(of);
-  const onMisread = (layer: string, what: string) => misread.push(`${layer}: ${what}`);
-  const evidence = new CountEvidence({
-    ...of,
-    entry,
-    onMisread,
-    onDoubt: () => undefined,
-    elsewhere: (window) => (window === 8 ? held : 0),
-  });
+  const evidence = new CountEvidence(of);
   /** One call of `units` that was answered in `window`, and told `used` of it. */
   const told = (window: number, used: number, at: number, units = 1): void => {
     of.usage.begin(window, units);
     of.usage.end(window, window, window, units, true);
     of.usage.report(window, used);
-    of.heard.hear(at - 20, at, used, window, window);
+    evidence.hear(at - 20, at, used, window, window);
   };
-  return { ...of, entry, evidence, boundaries, misread, told };
+  return { ...of, evidence, boundaries, told };
 };
 export type Stage = ReturnType<typeof stage>;
 

@@ -1,133 +1,122 @@
 /** Doubt about a first count that goes on from the window before: when it comes up, and what ends it. Of a capacity of 100. */
 import { describe, expect, it } from "vitest";
-import { CountDoubt } from "../../../../src/scheduler/quota/count-doubt.ts";
+import type { Told } from "../../../../src/scheduler/quota/count-evidence.ts";
+import { lagging, type Stage, stage, user } from "../../../support/harness/evidence.ts";
 
-type Told = Parameters<CountDoubt["judge"]>[0];
-type Known = Parameters<CountDoubt["judge"]>[1];
-
-const before = { window: 7, used: 40, at: 7_900 };
-
-/** Window 7 was told 40; the first count of window 8 is 41, read at 8,030. */
-const judgeOf =
-  (doubt: CountDoubt) =>
-  (told: Partial<Told> = {}, known: Partial<Known> = {}) =>
-    doubt.judge(
-      { window: 8, used: 41, sentAt: 8_010, receivedAt: 8_030, ours: 0, ...told },
-      { before, top: before, isFirst: true, lags: false, ...known },
-    );
+/** Window 7 was told 40, unless `before` is another. */
+const staged = (before: number | undefined = 7): Stage => {
+  const of = stage({ ...user, unit: "requests", capacity: 100 });
+  if (before !== undefined) of.told(before, 40, 470_000);
+  return of;
+};
+/** The first count of window 8 is 41, read at 510,030. */
+const judge = (of: Stage, told: Partial<Told> = {}) =>
+  of.evidence.judge({
+    window: 8,
+    used: 41,
+    units: 1,
+    sentAt: 510_010,
+    receivedAt: 510_030,
+    heardTo: 8,
+    elsewhere: 0,
+    ...told,
+  });
 
 describe("A first count", () => {
-  it.each<[string, Partial<Told>, Partial<Known>]>([
-    ["it is no more than that of the window before", { used: 40 }, {}],
-    ["nothing was told of the window before", {}, { before: undefined }],
-    ["what was told is of an older window", {}, { before: { ...before, window: 6 } }],
-    ["all but a quarter of the capacity is ours", { ours: 16 }, {}],
-    ["another of its window was answered before its call left", {}, { isFirst: false }],
-  ])("is believed where %s", (_, told, known) => {
-    const doubt = new CountDoubt(100);
-    expect([judgeOf(doubt)(told, known), doubt.current]).toEqual(["believed", undefined]);
+  it.each<[string, () => Stage, Partial<Told>]>([
+    ["it is no more than that of the window before", () => staged(), { used: 40 }],
+    ["nothing was told of the window before", () => stage({ ...user, capacity: 100 }), {}],
+    ["what was told is of an older window", () => staged(6), {}],
+    ["all but a quarter of the capacity is ours", () => staged(), { elsewhere: 16 }],
+  ])("is believed where %s", (_, make, told) => {
+    const of = make();
+    expect([judge(of, told), of.evidence.isDoubting]).toEqual(["told", false]);
   });
 
   it("is doubted where it goes on from the window before, by more than a quarter of the capacity that is not ours", () => {
-    const doubt = new CountDoubt(100);
-    expect(judgeOf(doubt)({ ours: 15 })).toBe("doubted");
-    expect(doubt.current).toEqual({ window: 8, used: 41, receivedAt: 8_030, looks: 1 });
-  });
-
-  it("is the old window's where a call beside it was told less of the new one, and raises no doubt", () => {
-    const doubt = new CountDoubt(100);
-    expect([judgeOf(doubt)({}, { top: { window: 8, used: 1, at: 8_020 } }), doubt.current]).toEqual([
-      "doubted",
-      undefined,
-    ]);
+    const of = staged();
+    expect([judge(of, { elsewhere: 15 }), of.evidence.isDoubting]).toEqual(["stale", true]);
   });
 });
 
 describe("A count in doubt", () => {
-  const doubted = () => {
-    const doubt = new CountDoubt(100);
-    const judge = judgeOf(doubt);
-    judge();
-    return { doubt, judge };
+  const doubted = (of = staged()): Stage => {
+    judge(of);
+    return of;
   };
 
-  it("is confirmed by a call that left once it was read and goes on as well, first or not", () => {
-    const { doubt, judge } = doubted();
-    expect(judge({ used: 42, sentAt: 8_030, receivedAt: 8_050 }, { isFirst: false })).toBe("confirmed");
-    expect(doubt.current).toBeUndefined();
-  });
-
-  it("is not confirmed by one that left before: the highest and the earliest of them are kept", () => {
-    const { doubt, judge } = doubted();
-    expect(judge({ used: 44, sentAt: 8_029, receivedAt: 8_050 })).toBe("doubted");
-    expect(judge({ used: 43, sentAt: 8_029, receivedAt: 8_060 })).toBe("doubted");
-    expect(doubt.current).toEqual({ window: 8, used: 44, receivedAt: 8_030, looks: 1 });
-  });
-
-  it("is taken back by one that is no higher and does not go on", () => {
-    const { doubt, judge } = doubted();
-    expect([judge({ used: 40, sentAt: 8_040 }), doubt.current]).toEqual(["believed", undefined]);
-    expect([judge({ used: 41 }), judge({ used: 41, ours: 20, sentAt: 8_040 }), doubt.current]).toEqual([
-      "doubted",
-      "believed",
-      undefined,
+  it("is confirmed by a call that left once it was read and goes on as well", () => {
+    const of = doubted();
+    expect([judge(of, { used: 42, sentAt: 510_030, receivedAt: 510_050 }), of.evidence.isDoubting]).toEqual([
+      "runs on",
+      false,
     ]);
   });
 
-  it("is not taken back by a higher one that is believed for itself", () => {
-    const { doubt, judge } = doubted();
-    expect([judge({ used: 42, ours: 20, sentAt: 8_040 }), doubt.current?.used]).toEqual(["believed", 41]);
+  it("is not confirmed by one that left before", () => {
+    const of = doubted();
+    expect([judge(of, { used: 44, sentAt: 510_029, receivedAt: 510_050 }), of.evidence.isDoubting]).toEqual([
+      "stale",
+      true,
+    ]);
+  });
+
+  it("is taken back by one that is no higher and does not go on", () => {
+    const of = doubted();
+    expect([judge(of, { used: 40, sentAt: 510_040 }), of.evidence.isDoubting]).toEqual(["told", false]);
   });
 
   it("takes three looks where counts lag, each after the one before was read", () => {
-    const { doubt, judge } = doubted();
-    const look = (used: number, sentAt: number) =>
-      judge({ used, sentAt, receivedAt: sentAt + 20 }, { lags: true, isFirst: false });
-    expect(look(42, 8_040)).toBe("doubted");
-    expect(doubt.current).toEqual({ window: 8, used: 42, receivedAt: 8_060, looks: 2 });
-    expect([look(43, 8_070), look(44, 8_100), doubt.current]).toEqual(["doubted", "confirmed", undefined]);
+    const of = doubted(lagging(staged()));
+    const look = (used: number, sentAt: number) => judge(of, { used, sentAt, receivedAt: sentAt + 20 });
+    expect([look(42, 510_040), look(43, 510_070), look(44, 510_100)]).toEqual(["stale", "stale", "runs on"]);
   });
 
-  it("says nothing of the window after it, whose own count may be doubted in turn", () => {
-    const { doubt, judge } = doubted();
-    const later = { before: { window: 8, used: 41, at: 8_030 } };
-    expect(judge({ window: 9, used: 60, sentAt: 9_010, receivedAt: 9_030 }, later)).toBe("doubted");
-    expect(doubt.current).toEqual({ window: 9, used: 60, receivedAt: 9_030, looks: 1 });
+  it("says nothing of the window after it, whose own count is judged for itself", () => {
+    const of = doubted();
+    expect(of.evidence.entersAt(9, 1, 550_000)).toBeUndefined();
+    expect(of.evidence.isDoubting).toBe(false);
   });
 
   it("lets one call leave at a time, for a second, of those into its window", () => {
-    const { doubt } = doubted();
-    expect(doubt.holds(8, 8_040)).toBe(false);
-    doubt.noteBegun(8_040);
-    expect([doubt.holds(8, 8_041), doubt.holds(8, 9_039), doubt.holds(8, 9_040)]).toEqual([true, true, false]);
+    const of = doubted();
+    const waits = (at: number): boolean => of.evidence.entersAt(8, 1, at) !== undefined;
+    expect(waits(510_040)).toBe(false);
+    of.evidence.noteBegun(8, 510_040);
+    expect([waits(510_041), waits(511_039), waits(511_040)]).toEqual([true, true, false]);
     // A call that left before the doubt came up is over: the one that looks is not.
-    doubt.noteEnded(8_029);
-    expect(doubt.holds(8, 8_041)).toBe(true);
-    doubt.noteEnded(8_030);
-    expect(doubt.holds(8, 8_041)).toBe(false);
-  });
-
-  it("is over when a call goes into another window", () => {
-    const { doubt } = doubted();
-    doubt.noteBegun(8_040);
-    expect([doubt.holds(9, 8_041), doubt.current]).toEqual([false, undefined]);
+    of.evidence.noteEnded(510_029);
+    expect(waits(510_041)).toBe(true);
+    of.evidence.noteEnded(510_030);
+    expect(waits(510_041)).toBe(false);
   });
 
   it("is forgotten with the call that looks", () => {
-    const { doubt, judge } = doubted();
-    doubt.noteBegun(8_040);
-    doubt.forget();
-    expect([doubt.current, doubt.holds(8, 8_041)]).toEqual([undefined, false]);
-    judge({ sentAt: 8_042, receivedAt: 8_043 });
-    expect(doubt.holds(8, 8_044)).toBe(false);
+    const of = doubted();
+    of.evidence.noteBegun(8, 510_040);
+    of.evidence.forget();
+    expect([of.evidence.isDoubting, of.evidence.entersAt(8, 1, 510_041)]).toEqual([false, undefined]);
+  });
+});
+
+describe("A count that fell where no window can have begun", () => {
+  const before = { sentAt: 509_900, receivedAt: 509_950, used: 40, first: 8, last: 8, beforeAt: 509_000 };
+  const fell = (of: Stage, used: number, sentAt: number) =>
+    of.evidence.learnBoundary(before, sentAt, sentAt + 20, used);
+
+  it("changes nothing before a call that left after its answer is told as much, or a little more", () => {
+    const of = staged();
+    expect([fell(of, 10, 510_000), of.phase.proofs]).toEqual(["doubtful", 0]);
+    // It left before the first was answered.
+    expect(fell(of, 10, 510_019)).toBe("doubtful");
+    expect([fell(of, 36, 510_100), fell(of, 37, 510_200), of.phase.proofs]).toEqual(["doubtful", "moved", 1]);
   });
 
-  it("is looked at by no call that left while there was none", () => {
-    const doubt = new CountDoubt(100);
-    doubt.noteBegun(8_005);
-    expect(doubt.holds(8, 8_006)).toBe(false);
-    doubt.noteEnded(8_005);
-    judgeOf(doubt)();
-    expect(doubt.holds(8, 8_031)).toBe(false);
+  it("is doubtful, too, where a window begins that is still full", () => {
+    const full = (used: number, held: number) => {
+      const of = stage({ ...user, capacity: 100 }, { lo: 0, hi: 60_000 });
+      return of.evidence.learnBoundary({ ...before, used: held }, 510_000, 510_020, used);
+    };
+    expect([full(80, 95), full(50, 60), full(60, 90)]).toEqual(["shallow", "begins", "begins"]);
   });
 });

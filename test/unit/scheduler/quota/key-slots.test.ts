@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { CountLag } from "../../../../src/scheduler/quota/count-lag.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
-import { HeardCounts } from "../../../../src/scheduler/quota/heard-counts.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { lateFrom, lateSlots, looksIn } from "../../../../src/scheduler/quota/reserve.ts";
 import { gaugeOf } from "../../../support/harness/allowance.ts";
+import { lagging, stage } from "../../../support/harness/evidence.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const second: LayerSpec = {
@@ -82,9 +82,10 @@ describe("A count that was read at the instant at which another call left", () =
     ["may be told later, where they do not", false, 4_900, undefined],
     ["of a call that left with it may be told later in any case", true, 4_960, undefined],
   ])("%s", (_, lags, otherSentAt, leftAt) => {
-    const heard = new HeardCounts();
+    const of = stage(second);
+    const heard = (lags ? lagging(of) : of).evidence;
     heard.hear(4_850, 4_880, 7, 4, 4);
     heard.hear(otherSentAt, 4_960, 8, 4, 5);
-    expect(heard.fallTo(8, 4_960, lags)?.beforeAt).toBe(leftAt);
+    expect(heard.fallTo(8, 4_960)?.beforeAt).toBe(leftAt);
   });
 });

@@ -4,10 +4,9 @@ import { address, lagging, type Stage, second, silent, stage, user } from "../..
 
 describe("A count that fell below that of a call before", () => {
   /** A call that left at 7,100, after one at 7,080, told 6 of window 7; the next count is read at `receivedAt`. */
-  const fell = (of: Stage, receivedAt: number, used: number, last = 7): Stage => {
+  const fell = (of: Stage, receivedAt: number, used: number, last = 7) => {
     const before = { sentAt: 7_100, receivedAt: 7_120, used: 6, first: 7, last, beforeAt: 7_080 };
-    of.evidence.learnBoundary(before, receivedAt - 20, receivedAt, used);
-    return of;
+    return { ...of, fall: of.evidence.learnBoundary(before, receivedAt - 20, receivedAt, used) };
   };
 
   it("tells the calendar of a key's second that began in between, within nine tenths of one", () => {
@@ -23,22 +22,18 @@ describe("A count that fell below that of a call before", () => {
 
   it("begins the next window of its scope, where the calendar says so or not", () => {
     const expected = fell(stage(second, { lo: -100, hi: 100 }), 7_980, 5);
-    expect([expected.phase.proofs, expected.misread]).toEqual([1, []]);
+    expect([expected.phase.proofs, expected.fall]).toEqual([1, "begins"]);
     // 8 is taken to have begun by 7,980 at the latest.
     expect([expected.phase.lo(7_980), expected.phase.first(7_980)]).toEqual([20, 8]);
     const elsewhere = fell(stage(second), 7_500, 5);
-    expect([elsewhere.phase.proofs, elsewhere.phase.first(7_500), elsewhere.misread]).toEqual([
-      1,
-      8,
-      ["key: a window began where none was expected; from now on its counts are believed"],
-    ]);
+    expect([elsewhere.phase.proofs, elsewhere.phase.first(7_500), elsewhere.fall]).toEqual([1, 8, "moved"]);
   });
 
   it("is of the window the call before the last can have landed in, where counts lag", () => {
     // Window 7 itself may have begun between 7,080 and 7,110.
     const late = fell(lagging(stage(second, { lo: -110, hi: -50 })), 7_110, 5);
-    expect([late.phase.lo(7_110), late.misread]).toEqual([-110, []]);
-    expect(fell(stage(second, { lo: -110, hi: -50 }), 7_110, 5).misread).toHaveLength(1);
+    expect([late.phase.lo(7_110), late.fall]).toEqual([-110, "begins"]);
+    expect(fell(stage(second, { lo: -110, hi: -50 }), 7_110, 5).fall).toBe("moved");
   });
 
   it("proves nothing where it stood still and calls may weigh nothing, or counts lag", () => {
@@ -55,7 +50,7 @@ describe("A count that fell below that of a call before", () => {
     of.evidence.runOn(7, 7_050);
     of.told(7, 6, 7_120);
     fell(of, 7_500, 5);
-    expect([of.phase.openEnded, of.phase.first(7_500), of.heard.fallTo(6, 7_600, false)?.sentAt]).toEqual([
+    expect([of.phase.openEnded, of.phase.first(7_500), of.evidence.fallTo(6, 7_600)?.sentAt]).toEqual([
       undefined,
       8,
       7_100,
@@ -68,15 +63,14 @@ describe("A count that fell below that of a call before", () => {
     of.told(7, 6, 7_120);
     of.usage.missing = 2;
     fell(of, 8_000, 5);
-    expect([of.phase.openEnded, of.heard.fallTo(6, 8_100, false), of.heard.top?.used]).toEqual([
+    expect([of.phase.openEnded, of.evidence.fallTo(6, 8_100), of.evidence.top?.used]).toEqual([
       { index: 8, since: 8_000 },
       undefined,
       6,
     ]);
     expect(of.openEnd.paced(8_000, 8_000)).toBe(3);
     // Nothing new is said of it by a refusal.
-    of.evidence.noteRefused(8_100);
-    expect([of.phase.openEnded, of.misread]).toEqual([{ index: 8, since: 8_000 }, []]);
+    expect([of.evidence.noteRefused(8_100), of.phase.openEnded]).toEqual([false, { index: 8, since: 8_000 }]);
   });
 });
 
@@ -88,23 +82,19 @@ describe("A refusal that no other layer did", () => {
     of.told(1, 500, 80_000, 5);
     return of;
   };
-  const refused = (of: Stage, sentAt = 80_100): boolean => of.evidence.learnRefusal(sentAt, 80_110);
+  const refused = (of: Stage, sentAt = 80_100) => of.evidence.learnRefusal(sentAt, 80_110, 0);
 
   it("lowers the limit to what was counted, and says so", () => {
     const of = proven();
-    expect([refused(of), of.limit.capacity, of.misread]).toEqual([
-      true,
-      500,
-      ["uid: the service refused at 500 of 1200: the limit has moved"],
-    ]);
+    expect([refused(of), of.limit.capacity]).toEqual(["learned", 500]);
     // One that left before is the same lesson.
-    expect([refused(of), of.misread.length]).toEqual([true, 1]);
+    expect(refused(of)).toBe("expected");
   });
 
   it("is no surprise where the window is full", () => {
     const of = proven();
     of.usage.report(1, 1_200);
-    expect([refused(of), of.limit.capacity, of.misread]).toEqual([false, 1_200, []]);
+    expect([refused(of), of.limit.capacity]).toEqual(["unmoved", 1_200]);
   });
 
   it.each<[string, () => Stage]>([
@@ -130,18 +120,18 @@ describe("A refusal that no other layer did", () => {
     ],
   ])("proves nothing where %s", (_, of) => {
     const proved = of();
-    expect([refused(proved), proved.limit.capacity]).toEqual([false, proved.spec.capacity]);
+    expect([refused(proved), proved.limit.capacity]).toEqual(["unmoved", proved.spec.capacity]);
   });
 
   it("proves nothing where its call may have landed in the window before", () => {
-    expect([refused(proven(), 59_900), refused(proven(), 60_200)]).toEqual([false, true]);
+    expect([refused(proven(), 59_900), refused(proven(), 60_200)]).toEqual(["unmoved", "learned"]);
   });
 
   it("counts what other engines of ours may have used", () => {
-    const of = stage(user, { held: 700 });
+    const of = stage(user);
     of.phase.fell(479_000, 480_100, 7, 7);
     of.told(8, 500, 500_000, 5);
-    expect([of.evidence.learnRefusal(500_100, 500_110), of.limit.capacity]).toEqual([false, 1_200]);
+    expect([of.evidence.learnRefusal(500_100, 500_110, 700), of.limit.capacity]).toEqual(["unmoved", 1_200]);
   });
 });
 
@@ -167,20 +157,17 @@ describe("A window that only the calendar says has begun", () => {
 
   it("has not begun where a call is refused: it runs on with the use of the one before", () => {
     const of = entered();
-    of.evidence.noteRefused(8_100);
-    expect([of.phase.openEnded, of.usage.used(8), of.misread]).toEqual([
+    expect([of.evidence.noteRefused(8_100), of.phase.openEnded, of.usage.used(8)]).toEqual([
+      true,
       { index: 8, since: 8_100 },
       8,
-      ["key: a window was refused that should have begun; its beginning is looked for"],
     ]);
-    of.evidence.noteRefused(8_200);
-    expect([of.phase.openEnded?.since, of.misread.length]).toEqual([8_100, 1]);
+    expect([of.evidence.noteRefused(8_200), of.phase.openEnded?.since]).toEqual([false, 8_100]);
   });
 
   it("has begun for all that a refusal tells where it is not in question", () => {
     const of = entered();
-    of.evidence.noteRefused(8_900);
-    expect([of.phase.openEnded, of.misread]).toEqual([undefined, []]);
+    expect([of.evidence.noteRefused(8_900), of.phase.openEnded]).toEqual([false, undefined]);
   });
 });
 
@@ -195,7 +182,7 @@ describe("A call is risky", () => {
     const of = stage(user);
     of.phase.fell(59_000, 60_100, 0, 0);
     of.told(1, 500, 80_000, 5);
-    of.evidence.learnRefusal(80_100, 80_110);
+    of.evidence.learnRefusal(80_100, 80_110, 0);
     // Half of 500 is believed.
     const risky = (used: number): boolean => {
       of.usage.begin(9, used);
