@@ -8,11 +8,12 @@
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
-import { ForeignUsage, LateUsage, lateMargin, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
+import { type ForeignUsage, type LateUsage, lateMargin, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
 import type { Charge } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
+import { type LimiterParts, limiterParts } from "./parts.ts";
 import {
-  ExitRate,
+  type ExitRate,
   exitCallsOf,
   exitCost,
   exitReserve,
@@ -31,6 +32,7 @@ interface AllowancesOptions {
   readonly startedAt: number;
   /** The gauge of a user's weight, if there is one. */
   readonly weightOf: (uid: string) => LimitWindow | undefined;
+  readonly parts?: LimiterParts;
 }
 
 /** What is known of a user, all layers together, or of an address. */
@@ -66,12 +68,14 @@ export class Allowances {
   #openOrders = 0;
   #weightMean = 10;
   readonly #exits: ExitRate;
+  readonly #parts: LimiterParts;
 
-  constructor({ policy, trips, startedAt, weightOf }: AllowancesOptions) {
+  constructor({ policy, trips, startedAt, weightOf, parts = limiterParts }: AllowancesOptions) {
     this.policy = policy;
     this.#trips = trips;
     this.#weightOf = weightOf;
-    this.#exits = new ExitRate(startedAt);
+    this.#exits = parts.exits(startedAt);
+    this.#parts = parts;
   }
 
   /** Holds for as long as the user's window of weight is the same. */
@@ -129,10 +133,10 @@ export class Allowances {
   noteUse(name: string, at: number, fresh: number, share = 0): void {
     const client = this.#clients.get(name) ?? this.#meet(name);
     client.heardAt = at;
-    client.foreign ??= new ForeignUsage();
+    client.foreign ??= this.#parts.foreign();
     client.foreign.observe(at, fresh);
     if (client.foreign.units < 1) return;
-    client.late ??= new LateUsage();
+    client.late ??= this.#parts.late();
     client.late.observe(at, fresh, share);
   }
 

@@ -31,8 +31,6 @@ const briskShare = 1 / 60;
 const leapShare = 0.25;
 /** In shorter windows there is no time for another call to confirm a count. */
 const confirmedMsLeast = 10_000;
-/** Windows after which a refusal may again be laid to others' use; sooner it is the limit's. */
-const leapGap = 1.2;
 /** The first look may itself be what a count that lags is behind. */
 const looksLagging = 3;
 /** A call that is long in being answered holds nothing up. */
@@ -111,8 +109,6 @@ export class CountEvidence {
   /** A call is under way that left since the doubt came up. */
   #checkedAt: number | undefined;
   #enteredAt = Number.NEGATIVE_INFINITY;
-  /** When a refusal was last laid to others who were seen to use much at once. */
-  #leptAt = Number.NEGATIVE_INFINITY;
   readonly #heard: Heard[] = [];
   #oldest = 0;
   readonly #parts: Parts;
@@ -383,11 +379,6 @@ export class CountEvidence {
       return "unmoved";
     if (phase.first(sentAt) !== window || this.isUnproved(window, at)) return "unmoved";
     const likely = usage.used(window) + elsewhere;
-    const isStated = limit.capacity === spec.capacity;
-    if (isStated && likely + usage.leap(window) >= spec.capacity && at - this.#leptAt > spec.windowMs * leapGap) {
-      this.#leptAt = at;
-      return "unmoved";
-    }
     return limit.refuse(usage.countsOf(window).reported, likely, usage.seesOthers, sentAt, at);
   }
 

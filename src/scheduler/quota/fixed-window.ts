@@ -10,15 +10,16 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import { Floor, type OnMode, type QuotaMode } from "./floor.ts";
+import type { Floor, OnMode, QuotaMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
-import { LearnedLimit } from "./learned-limit.ts";
+import type { LearnedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
-import { OpenEnd } from "./open-end.ts";
+import type { OpenEnd } from "./open-end.ts";
+import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";
-import { type OpenEnded, WindowPhase } from "./window-phase.ts";
+import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import type { WindowCounts } from "./window-slots.ts";
-import { WindowUsage } from "./window-usage.ts";
+import type { WindowUsage } from "./window-usage.ts";
 
 /** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
 const lowShare = 1 / 10;
@@ -28,9 +29,11 @@ const highShare = 1 / 4;
 /** Told in words what was misread, of which layer. */
 type OnMisread = (layer: string, what: string) => void;
 
-export interface WindowReports {
+/** What a window calls when something was misread or its mode changes, and the parts that it is made of. */
+export interface WindowOptions {
   readonly onMisread?: OnMisread | undefined;
   readonly onMode?: OnMode | undefined;
+  readonly parts?: LimiterParts;
 }
 
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
@@ -65,19 +68,18 @@ export class FixedWindow implements LimitWindow {
   readonly #movesUntold: boolean;
 
   /**
-   * Scopes of one service learn together whether its counts lag; `reports` are called with what was misread, and with
-   * changes of the mode.
+   * Scopes of one service learn together whether its counts lag.
    */
-  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), reports: WindowReports = {}) {
-    const { onMisread = () => undefined, onMode = () => undefined } = reports;
+  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
+    const { onMisread = () => undefined, onMode = () => undefined, parts = limiterParts } = options;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
     this.#movesUntold = spec.header?.kind === "used";
     this.#lag = lag;
-    this.#usage = new WindowUsage(spec.scope === "key" && spec.unit === "requests");
-    this.#phase = new WindowPhase(spec.windowMs, clock);
-    this.#floor = new Floor(spec);
+    this.#usage = parts.usage(spec.scope === "key" && spec.unit === "requests");
+    this.#phase = parts.phase(spec.windowMs, clock);
+    this.#floor = parts.floor(spec);
     this.#onMode = onMode;
     this.#onMisread = onMisread;
     const phase = this.#phase;
@@ -85,8 +87,8 @@ export class FixedWindow implements LimitWindow {
     this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
     this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
     this.#stale = new StaleCounts(lag, spec);
-    this.#limit = new LearnedLimit(spec.capacity, spec.windowMs);
-    this.#openEnd = new OpenEnd(spec.capacity, spec.windowMs);
+    this.#limit = parts.limit(spec);
+    this.#openEnd = parts.openEnd(spec);
     this.#evidence = new CountEvidence({
       spec,
       clock,

@@ -13,7 +13,6 @@
  */
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
-import type { Ceiling } from "./limit-window.ts";
 
 /** How a layer is spent: by what the service reports, or evenly without evidence. */
 export type QuotaMode = "measured" | "floor";
@@ -60,6 +59,9 @@ const soonStays = 2;
 const longestStays = 256;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
+
+/** Most units that may be used, as of `at`, of a window that ends at `endAt` at the latest. */
+type Most = (endAt: number, startAt: number, at: number) => number;
 
 export class Floor {
   /** Counts are not used, and what may be spent is what `spending` says. */
@@ -133,7 +135,7 @@ export class Floor {
   }
 
   /** When a call may ask again that would make `used` of what counts at `now`; undefined when it may leave. */
-  blockedUntil(used: number, now: number, ceiling: Ceiling): number | undefined {
+  blockedUntil(used: number, now: number, ceiling: Most): number | undefined {
     const { shutUntil, spending } = this;
     if (now < shutUntil) return shutUntil;
     const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));
@@ -141,7 +143,7 @@ export class Floor {
   }
 
   /** Units that fit for certain beside the `used` ones. */
-  room(used: number, now: number, ceiling: Ceiling): number {
+  room(used: number, now: number, ceiling: Most): number {
     const { shutUntil, spending } = this;
     return now < shutUntil ? 0 : Math.min(ceiling(now + spending.horizonMs, now, now) - used, spending.room(now));
   }

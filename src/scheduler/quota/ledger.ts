@@ -13,6 +13,7 @@ import type { OnMode } from "./floor.ts";
 import { type Answer, dateOf, holdMsOf, isSilent, usedOf, withArrivingName } from "./headers.ts";
 import { type Charge, type LayerSpec, unitsOf } from "./layers.ts";
 import type { LimitWindow, WindowTicket } from "./limit-window.ts";
+import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type LayerState, layerStates, type OthersUse, othersUseOf } from "./quota-state.ts";
 import { defaultReserve, type Rank, type ReservePolicy } from "./reserve.ts";
@@ -31,7 +32,7 @@ import {
 import {
   createServerClock,
   driftPpmMost,
-  RoundTripTime,
+  type RoundTripTime,
   type ServerClock,
   type ServerClockOptions,
 } from "./server-clock.ts";
@@ -51,6 +52,8 @@ interface LedgerOptions {
   readonly onAnomaly?: (what: string, detail: string) => void;
   /** Called when a layer falls to the floor, where it is spent evenly without evidence, and when it leaves it. */
   readonly onMode?: OnMode;
+  /** What it is made of, where a part is left out. */
+  readonly parts?: LimiterParts;
 }
 
 const single: Verdict = { granted: true, elements: 1 };
@@ -70,7 +73,7 @@ class LayeredLedger {
   readonly #quietMs: number;
   #division: Division | undefined;
   readonly #windows = new Map<string, LimitWindow>();
-  readonly #trips = new RoundTripTime();
+  readonly #trips: RoundTripTime;
   readonly #allowances: Allowances;
   readonly #routes: Routes;
   /** Rises with everything that happens to the ledger, but for calls that leave. */
@@ -78,7 +81,9 @@ class LayeredLedger {
   readonly #unplaced = new UnplacedCalls();
   #disturbedAt: number;
 
-  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly, onMode }: LedgerOptions) {
+  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly, onMode, ...given }: LedgerOptions) {
+    const { parts = limiterParts } = given;
+    this.#trips = parts.trips();
     this.#quietMs = quietMs;
     this.#disturbedAt = startedAt;
     this.clock = createServerClock(clock);
@@ -88,6 +93,7 @@ class LayeredLedger {
       trips: this.#trips,
       startedAt,
       weightOf,
+      parts,
     });
     this.#routes = new Routes({
       layers: layers.map(withArrivingName),
@@ -96,7 +102,7 @@ class LayeredLedger {
       driftPpm: clock.driftPpm ?? driftPpmMost,
       allowances: this.#allowances,
       quietUntil: startedAt + quietMs,
-      reports: { onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`), onMode },
+      windowOptions: { onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`), onMode, parts },
     });
   }
 

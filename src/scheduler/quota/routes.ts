@@ -6,11 +6,12 @@
  * are used again when all have ended.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
-import { CountLag } from "./count-lag.ts";
+import type { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
-import { FixedWindow, type WindowReports } from "./fixed-window.ts";
+import { FixedWindow, type WindowOptions } from "./fixed-window.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import type { LimiterParts } from "./parts.ts";
 import { ProbeState } from "./probe-state.ts";
 import type { Rank } from "./reserve.ts";
 import { RollingWindow } from "./rolling-window.ts";
@@ -88,7 +89,7 @@ interface RoutesOptions {
   readonly clock: ServerClock;
   readonly driftPpm: number;
   readonly allowances: Allowances;
-  readonly reports: WindowReports;
+  readonly windowOptions: WindowOptions & { readonly parts: LimiterParts };
   /** Nothing leaves before. */
   readonly quietUntil: number;
 }
@@ -101,7 +102,7 @@ export class Routes {
   /** All windows, in the order in which they were made. */
   readonly gauges: LimitWindow[] = [];
   readonly #options: RoutesOptions;
-  readonly #lag = new CountLag();
+  readonly #lag: CountLag;
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
   #quietUntil: number;
@@ -109,6 +110,7 @@ export class Routes {
 
   constructor(options: RoutesOptions) {
     this.#options = options;
+    this.#lag = options.windowOptions.parts.lag();
     this.#quietUntil = options.quietUntil;
   }
 
@@ -179,7 +181,7 @@ export class Routes {
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
-        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.reports)
+        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.windowOptions)
         : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
       this.gauges.push(gauge);

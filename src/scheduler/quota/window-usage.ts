@@ -31,8 +31,6 @@ const silentWindows = 3;
  */
 const silentLeast = 20;
 const silentMost = 640;
-/** Windows for which a burst of others' use is expected again. */
-const leapWindows = 60;
 
 export class WindowUsage {
   /** No request leaves before the window after this one has surely begun. */
@@ -55,9 +53,6 @@ export class WindowUsage {
   /** Silent calls in a row that were given up, with no trace of them in any count. */
   #unheardOf = 0;
   #unheardOfLeast = silentLeast;
-  /** Most of others' use that was newly reported at once, and the window it was reported of. */
-  #leap = 0;
-  #leapIn = Number.NEGATIVE_INFINITY;
 
   constructor(isOurs = false) {
     this.isOurs = isOurs;
@@ -66,11 +61,6 @@ export class WindowUsage {
   /** Now and then something is used that is not ours. */
   get unsteady(): boolean {
     return this.windows.last - this.strayIn < strayWindows;
-  }
-
-  /** Units that others were lately seen to use at once. */
-  leap(index: number): number {
-    return index - this.#leapIn > leapWindows ? 0 : this.#leap;
   }
 
   /** Unanswered weight that is not proved to have landed. */
@@ -248,8 +238,6 @@ export class WindowUsage {
     if (fresh === 0) return 0;
     slot.foreign += fresh;
     this.seesOthers = true;
-    if (fresh >= this.#leap || index - this.#leapIn > leapWindows) this.#leap = fresh;
-    if (fresh === this.#leap) this.#leapIn = index;
     this.#hearOfSilent();
     return fresh;
   }

@@ -6,6 +6,7 @@ import type { ActionClass } from "../../../src/journal/events.ts";
 import type { Account, Ending } from "../../../src/scheduler/action.ts";
 import { layersOf } from "../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../src/scheduler/quota/ledger.ts";
+import type { LimiterParts } from "../../../src/scheduler/quota/parts.ts";
 import type { ReservePolicy } from "../../../src/scheduler/quota/reserve.ts";
 import { createScheduler } from "../../../src/scheduler/scheduler.ts";
 import type { Answer, Bench, CallKind, CreateLimiter, Task } from "./limiter.ts";
@@ -29,12 +30,13 @@ const accountOf = (user: string, key = ""): Account => {
 const classOf = ({ urgent, kind }: Task): ActionClass =>
   urgent ? "emergency" : kind === "place" || kind === "cancel" ? "place" : "read";
 
-/** `sharing` makes an engine's part of a quota that several divide; `made` is given each engine's ledger. */
+/** `sharing` makes an engine's part of a quota that several divide; `made` is given each engine's ledger, which is made of `parts`. */
 export const createSluice =
   (
     reserve: Partial<ReservePolicy>,
     sharing?: (bench: Bench) => SharedQuota,
     made?: (ledger: Ledger) => void,
+    parts?: LimiterParts,
   ): CreateLimiter =>
   (bench: Bench) => {
     const { clock, sliding, openOrders, group } = bench;
@@ -45,6 +47,7 @@ export const createSluice =
       layers: layersOf(contract),
       reserve,
       startedAt: clock.now(),
+      ...(parts === undefined ? {} : { parts }),
     });
     made?.(ledger);
     if (shared !== undefined) ledger.divide(shared);

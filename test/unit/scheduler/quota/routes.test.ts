@@ -4,6 +4,7 @@ import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { limiterParts } from "../../../../src/scheduler/quota/parts.ts";
 import { ProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
@@ -25,7 +26,15 @@ const stage = (specs: readonly LayerSpec[] = layers) => {
   const windows = new Map<string, LimitWindow>();
   const trips = { low: 10, high: 60 };
   const allowances = new Allowances({ policy: defaultReserve, trips, startedAt: 0, weightOf: () => undefined });
-  const routes = new Routes({ layers: specs, windows, clock, driftPpm: 0, allowances, reports: {}, quietUntil: 500 });
+  const routes = new Routes({
+    layers: specs,
+    windows,
+    clock,
+    driftPpm: 0,
+    allowances,
+    windowOptions: { parts: limiterParts },
+    quietUntil: 500,
+  });
   return { routes, windows };
 };
 

@@ -1,0 +1,42 @@
+/**
+ * The parts that a rate limiter is made of, so that one can be replaced: the ablation bench leaves each out in turn.
+ *
+ * Not here: how they work together (fixed-window.ts, allowance.ts, ledger.ts).
+ */
+import { CountLag } from "./count-lag.ts";
+import { Floor } from "./floor.ts";
+import { ForeignUsage, LateUsage } from "./foreign-usage.ts";
+import type { LayerSpec } from "./layers.ts";
+import { LearnedLimit } from "./learned-limit.ts";
+import { OpenEnd } from "./open-end.ts";
+import { ExitRate } from "./reserve.ts";
+import { RoundTripTime, type ServerClock } from "./server-clock.ts";
+import { WindowPhase } from "./window-phase.ts";
+import { WindowUsage } from "./window-usage.ts";
+
+export interface LimiterParts {
+  lag(): CountLag;
+  floor(spec: LayerSpec): Floor;
+  limit(spec: LayerSpec): LearnedLimit;
+  /** Where `isOurs`, nobody else counts in the windows. */
+  usage(isOurs: boolean): WindowUsage;
+  phase(windowMs: number, clock: ServerClock): WindowPhase;
+  openEnd(spec: LayerSpec): OpenEnd;
+  exits(startedAt: number): ExitRate;
+  foreign(): ForeignUsage;
+  late(): LateUsage;
+  trips(): RoundTripTime;
+}
+
+export const limiterParts: LimiterParts = {
+  lag: () => new CountLag(),
+  floor: (spec) => new Floor(spec),
+  limit: ({ capacity, windowMs }) => new LearnedLimit(capacity, windowMs),
+  usage: (isOurs) => new WindowUsage(isOurs),
+  phase: (windowMs, clock) => new WindowPhase(windowMs, clock),
+  openEnd: ({ capacity, windowMs }) => new OpenEnd(capacity, windowMs),
+  exits: (startedAt) => new ExitRate(startedAt),
+  foreign: () => new ForeignUsage(),
+  late: () => new LateUsage(),
+  trips: () => new RoundTripTime(),
+};
