@@ -139,7 +139,7 @@ const runOf =
 interface WrittenRun {
   readonly report: RunReport;
   readonly written: readonly string[];
-  /** Why files could not be written. The report of a long run is printed all the same. */
+  /** Error of files that could not be written. The report of a long run is printed nevertheless. */
   readonly unwritten?: unknown;
 }
 

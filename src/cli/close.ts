@@ -2,7 +2,7 @@
  * `sluice close <config>`, emergency flatten: cancels the config's orders, closes every position of the account, sells
  * the spot that the config's strategies hold by its journal, and verifies it.
  *
- * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 says that a reading afterwards
+ * Invariants: no strategy and no plugin runs; real money needs --mainnet; exit code 0 means that a reading afterwards
  * showed no position and that fills sold what strategies held of spot, 1 that something is left or may be. Coins that
  * no strategy is known to hold are not sold, and named. With --json stdout holds one line for each position and nothing
  * else.
@@ -39,7 +39,7 @@ import { listenForStop } from "./shutdown-signals.ts";
 
 export interface CloseParts {
   readonly clock?: Clock;
-  /** What makes the engine, for tests. */
+  /** Makes the engine, for tests. */
   readonly createClosing?: (
     config: object,
     options: { readonly purpose: "close" },
@@ -85,7 +85,7 @@ const unstarted = (): never => {
   );
 };
 
-/** An engine that runs closes by itself, so that nobody need stop it in an emergency. */
+/** Error where an engine runs: it closes by itself, so that it need not be stopped in an emergency. */
 const besideEngine = (error: unknown): never => {
   if (!isLockHeld(error)) throw error;
   throw new SluiceError(

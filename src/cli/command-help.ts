@@ -52,7 +52,7 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
   },
 };
 
-/** Gives the commands of a program that stand in the table their group, summary and examples. */
+/** Gives the commands of a program that are in the table their group, summary and examples. */
 export const presentCommands = (program: Command, rows: Readonly<Record<string, CommandRow>>): void => {
   for (const command of program.commands) {
     const row = rows[command.name()];

@@ -88,14 +88,14 @@ const unstarted = (reason: Ending, problem: string): SluiceError =>
     `Stopped (${endings[reason]}) before the engine had started${problem === "" ? "" : ` (${problem})`}: nothing was traded or canceled.`,
   );
 
-/** Why to stop, whichever comes first. */
+/** First reason to stop. */
 const endOf = ({ engine, stopping, seconds, clock }: EngineRun): Observable<Ending> => {
   const over$ = seconds === undefined ? NEVER : after(clock, seconds * 1_000).pipe(map(() => "over" as const));
   const ended$ = engine.events$.pipe(ignoreElements(), defaultIfEmpty("ended" as const));
   return merge(stopping.first$, over$, ended$);
 };
 
-/** Whether the last request was not answered, and what the start last waited for. */
+/** Watches whether the last request was answered, and what the start last waited for. */
 const watchAnswers = ({ events$ }: Pick<Engine, "events$">) => {
   let fails = false;
   let problem = "";

@@ -10,18 +10,18 @@ import { counted } from "../report/number-format.ts";
 import { printable } from "./io.ts";
 import { haltWords, isGroupHalt, type Tally } from "./run-progress.ts";
 
-/** Without a journal a halt ends with its process. */
+/** Command that ends a halt; without a journal a halt ends with its process. */
 export const remedyOf = (config: unknown): string =>
   (config as { readonly journal?: unknown }).journal === undefined ? "restart to resume" : "resume with --resume";
 
-/** Whether a run can be resumed from outside: it has a control port that is not read-only. */
+/** True if a run can be resumed from outside: it has a control port that is not read-only. */
 export const isSteered = (config: unknown): boolean =>
   pluginsIn(config).some(
     ({ name, options }) =>
       name === "dashboard" && (options as { readonly readOnly?: unknown } | undefined)?.readOnly !== true,
   );
 
-/** What a halt means and how it ends; undefined where nothing is halted. */
+/** Meaning of a halt and the way to end it; undefined where nothing is halted. */
 export const haltAdvice = (tally: Tally, path: string, steered = false, groupResume?: string): string | undefined => {
   const { halted, remedy } = tally;
   if (halted.size === 0) return undefined;

@@ -92,7 +92,7 @@ const askPerson: Ask = async (question) => {
   }
 };
 
-/** What npm takes as a name. */
+/** Name that npm accepts. */
 const packageName = (folder: string): string => {
   const name = folder
     .toLowerCase()
@@ -117,7 +117,7 @@ const swapOf = (text: string): string => {
   );
 };
 
-/** Without symbolic links, as far as the folder exists. */
+/** Path without symbolic links, as far as the folder exists. */
 const realFolder = (folder: string): string => {
   if (existsSync(folder)) return realpathSync(folder);
   const parent = dirname(folder);

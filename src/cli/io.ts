@@ -19,7 +19,7 @@ export { jsonText, printable };
 export interface CliIo {
   /** Results. The text is written as it is: end lines with "\n". */
   out(text: string): void;
-  /** Messages and progress, likewise. */
+  /** Messages and progress, in the same way. */
   err(text: string): void;
   /** Both streams lead to a terminal: a person is watching, and lines may be rewritten. */
   readonly isTty: boolean;
@@ -211,7 +211,7 @@ const listenToSignals = (host: Host, stops: Stops, clock: Pick<Clock, "now">) =>
       listening = true;
       for (const signal of stopSignals) host.on(signal, signalled);
     },
-    /** After a request to stop no signal may end the process halfway: listening goes on to the end. */
+    /** After a request to stop no signal may end the process halfway: listening continues to the end. */
     rest: () => {
       if (listening && stops.none() && firstAt === undefined) off();
     },
@@ -236,7 +236,7 @@ const createStops = () => {
 
 const columnsOf = (terminal: number | undefined, variable: string | undefined): number => {
   const asked = Number(variable);
-  // A terminal that does not know its width says 0.
+  // A terminal that does not know its width reports 0.
   if (terminal !== undefined && terminal > 0) return terminal;
   return Number.isInteger(asked) && asked > 0 ? asked : columnsDefault;
 };

@@ -29,7 +29,7 @@ import type { RunParts } from "./run.ts";
 
 export type ExitCode = 0 | 1 | 2 | 3 | 130;
 
-/** What the commands stand on; tests hand in their own. */
+/** Parts that the commands use; tests pass their own. */
 export type CliParts = BacktestParts & CloseParts & InitParts & RunParts & { readonly [part: string]: unknown };
 
 /** Runs `argv` (without the program's own name) and gives the exit code. Never throws. */
@@ -121,7 +121,7 @@ export const programOf = async (
       writeOut: (text) => {
         io.out(text);
       },
-      // Its messages arrive as errors below and are said there, once.
+      // Its messages arrive as errors below and are printed there, once.
       writeErr: () => {},
       getOutHelpWidth: () => io.columns,
       getErrHelpWidth: () => io.columns,
@@ -176,7 +176,7 @@ const say = (io: CliIo, message: string): void => {
   io.err(`${inkOf(io).red("error:")} ${lines}\n`);
 };
 
-/** True in the process that sluice.mjs started, by whatever link; false where this file is merely imported. */
+/** True in the process that sluice.mjs started, through any link; false where this file is merely imported. */
 const isStarted = (script: string | undefined): boolean =>
   script !== undefined && basename(realpathSync(script)) === "sluice.mjs";
 
@@ -185,7 +185,7 @@ const withoutFiles = ["init", "generate"];
 /** Commands whose config may name a service over the network. */
 const overNetwork = ["run", "close"];
 
-/** What a command loads of the user's: nothing, a config, or a config that may name a service over the network. */
+/** User's files that a command loads: none, a config, or a config that may name a service over the network. */
 const userFilesOf = (name: string, contributions: () => Contributions): "none" | "config" | "network" => {
   if (withoutFiles.includes(name)) return "none";
   if (commands.has(name)) return overNetwork.includes(name) ? "network" : "config";
@@ -200,7 +200,7 @@ const userFilesOf = (name: string, contributions: () => Contributions): "none" |
 };
 
 /**
- * What a config imports is loaded before the loader for the user's files, under which every file takes several times as
+ * Imports of a config are loaded before the loader for the user's files, under which every file takes several times as
  * long.
  */
 const prepare = async ([first = ""]: readonly string[], contributions: () => Contributions): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
  * Values of command-line options: numbers within bounds, lengths of time, and names.
  *
- * Invariants: a text that is no such number is wrong usage, and the message says what to write.
+ * Invariants: a text that is no such number is wrong usage, and the message states what to write.
  */
 import { InvalidArgumentError } from "commander";
 import { seedBounds, type Whole, wholeRemedy } from "../contract/option-check.ts";
@@ -26,7 +26,7 @@ export const seedOf = wholeIn(seedBounds);
 
 const secondsMax = 366 * 86_400;
 
-/** How long a command runs. */
+/** Duration of a command in seconds. */
 export const secondsOf: Read = (text) => {
   const seconds = Number(text);
   if (/^\d+(\.\d{1,3})?$/.test(text) && seconds > 0 && seconds <= secondsMax) return seconds;

@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 
 export interface PackageSource {
-  /** For `dependencies`. */
+  /** Version or address for `dependencies`. */
   readonly spec: string;
   /** `folder`: a clone. `guess`: only the version is known, and a registry may not have it. */
   readonly kind: "file" | "folder" | "address" | "version" | "guess";
@@ -40,7 +40,7 @@ export const packageSource = (root: string, project: string): PackageSource => {
   return { spec: version, kind: "guess" };
 };
 
-/** What npm noted of an installation, also of those that `npx` makes. */
+/** Source of an installation in npm's lock file, also of those that `npx` makes. */
 const lockedIn = (holder: string): string | undefined =>
   read<{ readonly packages?: Readonly<Record<string, { readonly resolved?: string }>> }>(
     join(holder, "node_modules", ".package-lock.json"),

@@ -58,7 +58,7 @@ export interface RunOptionEntry {
   readonly description: string;
   /** Regular expression of its value. */
   readonly pattern?: string;
-  /** What to write where the value does not fit: "Write a port." */
+  /** Remedy where the value does not fit: "Write a port." */
   readonly hint?: string;
 }
 

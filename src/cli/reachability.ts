@@ -1,7 +1,7 @@
 /**
  * Reachability of a run's service, in words: when it stops answering and when it answers again.
  *
- * Invariants: each outage is told once at each of its ends, with the time of day in UTC.
+ * Invariants: each outage is reported once at each of its ends, with the time of day in UTC.
  * Not here: what an outage is (outage.ts), the wait before the start (engine/start-watch.ts).
  */
 
@@ -20,7 +20,7 @@ export class Reachability {
     this.#place = place;
   }
 
-  /** What is to be said about it now, if there is something. */
+  /** Text to print about it now; undefined for none. */
   take(event: Event): string | undefined {
     const before = this.#outage.since;
     if (!this.#outage.take(event)) return undefined;
@@ -31,7 +31,7 @@ export class Reachability {
     return `${this.#place} answers again at ${clockOf(event.at)}, after ${timeOf(event.at - (before ?? event.at))}.`;
   }
 
-  /** For a line of status; undefined while it answers. */
+  /** Texts for a status line; undefined while it answers. */
   words(now: number): { readonly long: string; readonly short: string } | undefined {
     const { since } = this.#outage;
     if (since === undefined) return undefined;

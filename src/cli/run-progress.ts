@@ -14,7 +14,7 @@ import { stoppedWords, stopsWords } from "../orders/risk/trading-mode.ts";
 import { cut, type Ink, ink, printable, widthOf } from "../report/ansi.ts";
 import type { Progress } from "../report/report.ts";
 
-/** What a run has done so far, counted from its events. */
+/** Counts of a run so far, from its events. */
 export interface Tally {
   readonly startedAt: number;
   mode: string;
@@ -24,7 +24,7 @@ export interface Tally {
   isFull: boolean;
   /** Protections in force. */
   armed: number;
-  /** What to do about a halt. */
+  /** Remedy of a halt. */
   readonly remedy: string;
   /** Trading has begun, so that a halt is not one of a previous run. */
   started: boolean;
@@ -73,7 +73,7 @@ export const createTally = (startedAt: number, remedy = "resume with --resume"):
   failures: [],
 });
 
-/** What each kind of event means to someone; kinds that mean nothing to them have no entry. */
+/** Functions by type of event; types without a meaning here have no entry. */
 type PerEvent<Arg, Result> = { readonly [T in EventType]?: (event: EventOf<T>, arg: Arg) => Result };
 
 const counters: PerEvent<Tally, void> = {
@@ -161,8 +161,8 @@ export const isGroupHalt = ({ halted }: Tally): boolean => {
 };
 
 /**
- * What is halted and why, in one line; undefined where nothing is. With a width the reason is cut, so that the remedy
- * stays.
+ * Halted parts and the reason, in one line; undefined where nothing is halted. With a width the reason is cut, so that
+ * the remedy stays.
  */
 export const haltWords = (tally: Tally, width = Number.POSITIVE_INFINITY): string | undefined => {
   const { halted, remedy } = tally;
@@ -243,7 +243,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
     `the journal is written again; exits that had left without a record: ${unrecorded}`,
   "position.agreed": ({ instId, pos }) =>
     `in agreement again: account and strategies hold ${printable(`${pos} ${instId}`)}`,
-  // Of an order of a strategy its end is told.
+  // The end of a strategy's order is reported.
   fill: ({ strategy, slot, side, qty, instId, px, cost, currency }) =>
     slot === accountSlot
       ? `${side === "buy" ? "bought" : "sold"} by the close: ${printable(`${qty} ${instId} of ${strategy} at ${px}, fee ${cost} ${currency}`)}`
@@ -280,7 +280,7 @@ const sayings: PerEvent<Ink, string | undefined> = {
   anomaly: ({ what, detail }, paint) => `${paint.yellow("anomaly")} ${printable(what)}: ${printable(detail)}`,
 };
 
-/** What closes a position whose stops are suspended. */
+/** Commands that close a position whose stops are suspended. */
 const waysOut = (reason: string, strategy: string, instId: string): string => {
   const whose = instTypeOf(instId) === "SPOT" ? ` --strategy ${printable(strategy)}` : "";
   if (reason.startsWith(stoppedWords))

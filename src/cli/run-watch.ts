@@ -84,7 +84,7 @@ const standbyStates: readonly string[] = ["waiting", "settling"];
 /** It waits while another process leads. */
 export const standsBy = (engine: ShownEngine): boolean => standbyStates.includes(engine.health?.().standby.state ?? "");
 
-/** A standby is alive that was heard within so long: twenty of its heartbeats. */
+/** Time within which a standby must have sent a heartbeat: twenty of them. */
 const heardMsMax = 10_000;
 
 /** Another process is there to go on. */

@@ -170,7 +170,7 @@ const run = async ({ path, flags, io, parts, options, exported }: Called): Promi
       stopping,
       until: clock.now() + (flags.seconds ?? Number.POSITIVE_INFINITY) * 1_000,
     };
-    // Another process has taken the lead: this one stands by from then on.
+    // Another process has taken the lead: this one is a standby from then on.
     while ((await runOnce(ends)) === "deposed");
   } finally {
     stopping.end();
@@ -182,7 +182,7 @@ interface OneRun extends Called {
   readonly config: object;
   readonly screen: Screen;
   readonly stopping: Stopping;
-  /** When it is to end by itself. */
+  /** Instant at which it ends by itself. */
   readonly until: number;
 }
 
@@ -315,7 +315,7 @@ const forgetful = (config: unknown): readonly string[] => {
 const mainnetMessage =
   "config.service is mainnet: orders would cost real money. Add --mainnet when you mean it, or point the config at the testnet.";
 
-/** Text output names the unit of a quantity, and what becomes of orders that were kept; JSON has the event as it is. */
+/** Text output names the unit of a quantity, and the end of orders that were kept; JSON has the event unchanged. */
 const asShown = (screen: Screen, profile: Profile, service: unknown, { json }: Flags): Screen => {
   const isEmbedded = placeOf(service) === undefined;
   return {

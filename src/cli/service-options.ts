@@ -36,7 +36,7 @@ const minutesOf = (text: string): number => {
   throw new InvalidArgumentError("Write minutes from 0 up, such as 60 or 0.5.");
 };
 
-/** Options of the backtest that these flags stand for. */
+/** Options of the backtest that these flags set. */
 export const givenBy = ({ fills, warmUp }: GivenFlags): GivenOptions => ({
   ...(fills !== undefined && { fills }),
   ...(warmUp !== undefined && { warmUpMs: warmUp }),

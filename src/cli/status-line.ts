@@ -2,7 +2,7 @@
  * Status line of a run: profit, positions, open orders and quota.
  *
  * Invariants: pure text; no longer than the width it is given: the least important parts are left out first, and what
- * remains is spelled out as far as there is room; a halt and how it ends always stand in it. Money is rounded for show
+ * remains is spelled out as far as there is room; a halt and its remedy are always in it. Money is rounded for show
  * only.
  * Not here: when and where it is written (run.ts), exact figures (the report).
  */
@@ -32,7 +32,7 @@ interface Part {
   readonly rank: number;
   readonly long: string;
   readonly short: string;
-  /** In its short form it belongs to the part before it. */
+  /** Its short form belongs to the part before it. */
   readonly tight: boolean;
 }
 
@@ -114,7 +114,7 @@ interface Money {
 
 const nothing: Money = { profit: "0", realised: "0", unrealised: "0", fees: "0" };
 
-/** What strategies made, by settle currency; exact. */
+/** Profit of strategies by settle currency; exact. */
 const moneyByCurrency = (strategies: readonly StrategyView[]): ReadonlyMap<string, Money> => {
   const sums = new Map<string, Money>();
   for (const { currency, profit, realised, unrealised, fees } of positionsIn(strategies)) {
@@ -149,14 +149,14 @@ const moneyParts = (strategies: readonly StrategyView[]): readonly Part[] => {
   });
 };
 
-/** Two digits say enough of a currency that is worth cents, and nothing of one that is worth much. */
+/** Number of digits: two suffice for a currency that is worth cents, but not for one that is worth much. */
 const placesOf = (values: readonly string[]): number => {
   const most = values.map(abs).reduce((a, b) => (compare(a, b) > 0 ? a : b));
   if (isZero(most) || compare(most, "1") >= 0) return 2;
   return compare(most, "0.01") >= 0 ? 4 : 8;
 };
 
-/** What all strategies hold together, by instrument. */
+/** Positions of all strategies together, by instrument. */
 const positionPart = (strategies: readonly StrategyView[]): Part => {
   const held = new Map<string, string>();
   for (const { instId, qty } of positionsIn(strategies)) held.set(instId, add(held.get(instId) ?? "0", qty));
@@ -172,7 +172,7 @@ const positionPart = (strategies: readonly StrategyView[]): Part => {
   );
 };
 
-/** Where several keys or users have windows of their own, the fullest is what binds. */
+/** Fullest window of a layer, where several keys or users have their own. */
 const windowOf = (name: LayerName, quota: QuotaState | undefined) =>
   quota?.layers.filter(({ layer }) => layer === name).sort((a, b) => b.used / b.capacity - a.used / a.capacity)[0];
 

@@ -10,6 +10,6 @@ import { duration } from "../report/number-format.ts";
 export const stepsText = (done: number, all: number, what: string, elapsedMs: number): string =>
   `${done} of ${all} ${what}${leftText(done, all, elapsedMs)}`;
 
-/** Begins with a comma; empty where nothing can be said. */
+/** Text that begins with a comma; empty where nothing is known. */
 export const leftText = (done: number, all: number, elapsedMs: number): string =>
   done <= 0 || done >= all || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / done) * (all - done))} left`;

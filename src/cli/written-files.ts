@@ -21,7 +21,9 @@ export const checkPlace = (file: string): void => {
 
 const pieceChars = 262_144;
 
-/** Replaces the file. Pieces are written as they come, since all of them together may be longer than a string can be. */
+/**
+ * Replaces the file. Pieces are written as they come, since all of them together may be longer than a string can be.
+ */
 export const writeContents = (file: string, contents: Contents): void => {
   if (typeof contents === "string" || contents instanceof Uint8Array) {
     writeFileSync(file, contents);

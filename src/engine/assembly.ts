@@ -30,7 +30,7 @@ import { createStartWatch } from "./start-watch.ts";
 import { haltForLoss, haltOfExtension, haltWith } from "./trading-state.ts";
 import { createUserAccounts, openOrdersOf, type UserAccount } from "./user-account.ts";
 
-/** What is known of other processes that trade for this engine. */
+/** State of other processes that trade for this engine. */
 interface Takeover {
   /** The process before this one gave up in order. */
   isHandedOver: boolean;
@@ -49,7 +49,7 @@ const deposedBy =
 export interface AssemblyOptions {
   /** False: spend as if there were no limits. Only for a service that enforces none. */
   readonly limits?: boolean;
-  /** Where journals are kept; folders of the machine by default. */
+  /** Opens the place of journals; folders of the machine by default. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /**
    * `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts
@@ -171,7 +171,7 @@ export const assemble = (
 const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | undefined =>
   config.journal === undefined ? undefined : new LateJournal(config, parts);
 
-/** What is asked with every placement, left out where none of the parts that answer it is there. */
+/** Question of every placement; undefined where no part that answers it is present. */
 const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined =>
   parts.some((part) => part !== undefined) ? asked : undefined;
 

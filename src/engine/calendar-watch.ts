@@ -46,7 +46,7 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
   });
 };
 
-/** How far ahead of the service's calendar ours is at least; negative where it is behind. */
+/** Milliseconds by which our calendar is ahead of the service's at least; negative where it is behind. */
 const distance = (wallNow: number, from: number, to: number): number => {
   if (wallNow > to) return wallNow - to;
   return wallNow < from ? wallNow - from : 0;

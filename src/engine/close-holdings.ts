@@ -1,6 +1,6 @@
 /**
  * Closing of one strategy's positions, as its own fills add up: market orders in the strategy's name for the size it
- * holds, whatever other strategies and clients hold of the same instrument.
+ * holds, independent of other strategies and clients in the same instrument.
  *
  * Invariants: the strategy is halted, and the closing ends when it is resumed; never more is closed than the strategy
  * holds; exactly one result is reported for each holding found, within a bounded time.
@@ -29,7 +29,7 @@ const lookMs = 1_000;
 /** As long as for a position of the account. */
 const endMs = 120_000;
 
-/** What has become of one holding: nothing yet, or its ending. */
+/** State of one holding: open, or its ending. */
 type State = "goes on" | "closed" | { readonly left: string };
 
 export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {

@@ -40,7 +40,7 @@ interface Closing extends ClosingParts {
 /** Orders that do not go in this time go later: what is held costs more. */
 const haltMsMax = 15_000;
 const roundMs = 1_000;
-/** What does not go is tried less and less often: closes may use quota that cancels need. */
+/** A close that fails is tried less and less often: closes may use quota that cancels need. */
 const pauseMsMax = 15_000;
 /** A close that was not answered is not on its way any more after this. */
 const lateMs = 10_000;
@@ -79,7 +79,7 @@ const closeOf = async (
     lastValueFrom(outcome$.pipe(takeUntil(after(clock, endAt - clock.now()))), {
       defaultValue: { kind: "dropped", reason: unread },
     });
-  /** All that is open; undefined when the answer does not say. */
+  /** All open positions; undefined without an answer. */
   const read = async (): Promise<readonly AccountPosition[] | undefined> => {
     const outcome = await answerOf(account.gateway.read("positions", {}, call));
     const isMeant = ({ instId, pos }: AccountPosition): boolean =>
@@ -151,7 +151,7 @@ const closeOf = async (
 const inputOf = ({ instId, mgnMode }: AccountPosition, clOrdId: string): InputOf<"closePosition"> =>
   mgnMode === "cross" || mgnMode === "isolated" ? { instId, clOrdId, mgnMode } : { instId, clOrdId };
 
-/** What was closed of those that are left. */
+/** Books the closed parts of positions that are left. */
 const bookLeft = async (calls: ClosingCalls, seen: readonly Seen[]): Promise<void> => {
   for (const instId of new Set(seen.map(({ first }) => first.instId))) {
     const open = seen.flatMap(({ latest }) => (latest.instId === instId ? [latest.pos] : []));
@@ -193,7 +193,7 @@ const closingsOfSpot = (parts: Closing, account: UserAccount, report: Report): r
 };
 
 /**
- * The account lists nothing, and strategies hold some all the same: there is nothing that one close call could close.
+ * The account lists no position although strategies hold some: no close call could close them.
  */
 const reportUnlisted = (
   { strategies, journal }: Closing,
@@ -217,7 +217,7 @@ const refuse = (text: string): never => {
   throw new SluiceError("ORDER_REFUSED", `closePositions: ${text} Nothing was closed.`);
 };
 
-/** What is unclear is refused before anything is done: a misspelt condition would close everything. */
+/** Refuses an unclear request before anything is done: a misspelt condition would close everything. */
 const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): void => {
   for (const field of Object.keys(which))
     if (!fields.includes(field)) refuse(`unknown condition "${field}".${didYouMean(field, fields)}`);

@@ -1,9 +1,9 @@
 /**
- * Close calls as the service carried them out: each makes an order there, and its record tells at which price and for
+ * Close calls as the service carried them out: each makes an order there, and its record has the price and for
  * which fee.
  *
  * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the
- * service may still tell; a record that comes later, with whatever is read or pushed anyway, is booked all the same.
+ * service may still report; a record that comes later, with other reads or pushes, is booked as well.
  * Not here: when a close is sent (close-positions.ts), who held what was closed (orders/closing-slots.ts).
  */
 import { firstValueFrom, merge, type Observable, takeUntil } from "rxjs";
@@ -23,7 +23,7 @@ export interface ClosingParts {
     account: UserAccount,
     closed: Parameters<UserAccount["orderManager"]["closing"]["account"]>[0],
   ) => readonly ClosedPart[];
-  /** The record of an order that closed something has come late; returns what still stands in for others. */
+  /** The record of an order that closed something has come late; returns what is still provisional for others. */
   readonly onLate: (account: UserAccount, order: OrderRecord, standing: readonly ClosedPart[]) => readonly ClosedPart[];
   readonly stopped$: Observable<void>;
 }
@@ -53,7 +53,7 @@ export class ClosingCalls {
     this.#account = account;
   }
 
-  /** An id of its own for each call: it is no order of a strategy, and not to be taken for one. */
+  /** An id of its own for each call, which is not that of a strategy's order. */
   idOf(instId: string): string {
     const at = Math.floor(this.#parts.clock.wallNow()).toString(36);
     return `close${at}x${(++this.#count).toString(36)}${instId.replace(/[^A-Za-z0-9]/g, "").slice(0, 12)}`;
@@ -66,7 +66,7 @@ export class ClosingCalls {
   }
 
   /**
-   * Books what the calls for an instrument executed, as far as the service tells of it in time; `px` stands in where it
+   * Books what the calls for an instrument executed, as far as the service reports it in time; `px` is used where it
    * does not.
    */
   async book(

@@ -86,14 +86,14 @@ export class StartSteps {
 }
 
 /**
- * What only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before it is
- * loaded everything is as without it.
+ * Parts that only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before
+ * it is loaded everything is as without it.
  */
 export class RealTimeParts {
   measured: HealthWatch | undefined;
   readonly loads: readonly (Load | undefined)[];
   #inThread: typeof import("../host/isolation.ts").inThread | undefined;
-  /** Where real money waits: what the account holds against what strategies hold. */
+  /** Compares positions of the account with those of strategies, where real money is at stake. */
   #checkPositions: typeof import("./position-check.ts").checkPositions | undefined;
   #differences: (() => readonly PositionDifference[]) | undefined;
 
@@ -129,7 +129,7 @@ export class RealTimeParts {
     });
   }
 
-  /** Of positions, where they are looked at. */
+  /** Differences of positions; empty where they are not compared. */
   differences(): readonly PositionDifference[] {
     return this.#differences?.() ?? [];
   }
@@ -261,7 +261,7 @@ export class EngineLifecycle {
     }
   }
 
-  /** What a previous run left, then the service's state; first of all what is still to be loaded. */
+  /** Loads the remaining code, then reads what a previous run left, then the service's state. */
   async #read(): Promise<void> {
     const { config, parts, late, steps, streamsFor, ready } = this.#options;
     const { accounts, durable, extensions, journal, service, startWatch } = parts;
@@ -359,7 +359,7 @@ const openIn = (accounts: readonly UserAccount[]): number =>
 
 const isOpenQuestion = ({ phase }: Order): boolean => phase === "sent" || phase === "unknown";
 
-/** Resolves when every order's fate is known, or after `ms`. Nothing is sent for it that would not be sent anyway. */
+/** Resolves when the state of every order is known, or after `ms`. It sends no additional request. */
 const drained = async (accounts: readonly UserAccount[], clock: Clock, ms: number): Promise<void> => {
   if (ms <= 0) return;
   const questions = (): number =>

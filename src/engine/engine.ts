@@ -3,7 +3,7 @@
  * together.
  *
  * Invariants: several engines may live in one process and share nothing; starting reads the service's state before any
- * strategy runs; stopping ends strategies first, then does what the caller says with resting orders, then plugins.
+ * strategy runs; stopping ends strategies first, then keeps or cancels resting orders, then ends plugins.
  */
 import { Observable, ReplaySubject, takeUntil } from "rxjs";
 import type { OpenService, ServiceUser } from "../client/service-port.ts";
@@ -225,7 +225,7 @@ const contextOf = (
   };
 };
 
-/** What callers and plugins see of an engine, whatever its state. */
+/** Members of an engine that callers and plugins see, in every state. */
 const faceOf = (
   { accounts, durable, extensions, eventText, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
   streamsFor: (account: UserAccount) => StreamsOfState,

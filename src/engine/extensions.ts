@@ -34,7 +34,7 @@ export class Extensions {
   readonly yieldMs: (() => number) | undefined;
   readonly #all: readonly Named[];
   readonly #events: Pick<EventLog, "append">;
-  /** A stop ends in the machine's time: the engine's may stand still. */
+  /** A stop ends in the machine's time: the engine's may not move. */
   readonly #machine: Clock;
   /** Plugins whose reason could not be found out, which was reported. */
   readonly #reported = new Set<string>();

@@ -2,7 +2,7 @@
  * Reading back of the order history at a start, to the time at which the journal ends: own orders that it lacks are
  * among them.
  *
- * Invariants: the history is read anew and page by page, up to a bound that is reported when it is reached; a start
+ * Invariants: the history is read again, page by page, up to a bound that is reported when it is reached; a start
  * fails that cannot read it, since an exit would be sent again that was executed already.
  * Not here: what the records mean (orders/unrecorded-orders.ts).
  */

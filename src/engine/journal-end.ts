@@ -2,8 +2,8 @@
  * End of a journal: the last own order of each user that it accounts for, so that the next run finds later ones at the
  * service.
  *
- * Invariants: an order that the journal accounts for is never after its end; where the journal does not tell its end,
- * and something of it was booked, nothing counts as after it.
+ * Invariants: an order that the journal accounts for is never after its end; where the journal does not contain its
+ * end, and something of it was booked, nothing counts as after it.
  * Not here: the records (journal/), what is found after the end (orders/unrecorded-orders.ts).
  */
 import type { JournalRecord } from "../journal/journal-records.ts";

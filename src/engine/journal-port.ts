@@ -31,7 +31,7 @@ export interface PlacementJournal {
   readonly decide: (mode: Verdict["mode"], reason: string, full?: boolean) => void;
   /** The account's position was closed, or a part of it; with a price nothing is left. */
   readonly closed: (uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined) => void;
-  /** What protects a position changed. */
+  /** Records that the protection of a position changed. */
   readonly protection: (uid: string, record: ProtectionRecord) => void;
   /** An order that the journal may lack was found at the service: it is recorded as sent. */
   readonly found: (uid: string, found: FoundIntent) => void;
@@ -53,9 +53,9 @@ export interface Recovered {
   readonly held: readonly Verdict[];
   /** Strategies (empty name: all) with a recorded decision, including those lifted now. */
   readonly judged: readonly string[];
-  /** What strategies hold by orders that are over. */
+  /** Holdings of strategies by orders that are over. */
   readonly holdings: readonly Held[];
-  /** What protects positions. */
+  /** Protections of positions. */
   readonly protections: readonly Protected[];
   readonly repaired: string | undefined;
   /** End of the journal for a user; undefined where it is new or does not record its end. */
@@ -68,7 +68,7 @@ export interface JournalParts {
   readonly deskOf: (
     uid: string,
   ) => Pick<OrderManager, "leaves" | "ownerOf" | "isExit" | "closeOf" | "plannedOf" | "tradedBy" | "positions">;
-  /** Where it tells that it cannot be written, and that it can again. */
+  /** Receives the events that it cannot be written, and that it can again. */
   readonly events: Pick<EventLog, "append">;
   /** Folders of the machine when left out. */
   readonly openDisk: ((dir: string) => Promise<Disk>) | undefined;

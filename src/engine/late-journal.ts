@@ -52,7 +52,7 @@ export class LateJournal implements PlacementJournal {
     return this.#journal.open(goesOn);
   }
 
-  /** What becomes of that. */
+  /** Code of the recovery. */
   get recovery(): Code {
     if (code !== undefined) return code;
     throw new SluiceError("ENGINE_STATE", "The journal's code is not loaded. Await engine.load() first.");

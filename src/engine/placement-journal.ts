@@ -293,7 +293,7 @@ class PlacementLog implements PlacementJournal {
   }
 
   #noteOrder({ clOrdId, phase, record, strategy }: EventOf<"order.changed">): void {
-    // Of an order that ends before, the recovery tells once more.
+    // The recovery reports an order that ends before once more.
     if (!finalPhases.includes(phase) || !this.#isRecalled) return;
     const sender = this.#senders.get(clOrdId);
     if (sender === undefined) return;

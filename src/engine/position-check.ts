@@ -29,7 +29,7 @@ interface PositionCheckOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
   readonly accounts: readonly CheckedAccount[];
-  /** Whether a journal keeps what strategies hold for the next run. */
+  /** True if a journal keeps the holdings of strategies for the next run. */
   readonly isKept: boolean;
   readonly stopped$: Observable<void>;
 }
@@ -38,7 +38,7 @@ const readMs = 60_000;
 const lookMs = 15_000;
 const quietReads = 2;
 const busyReads = 4;
-/** Where another program trades the same all the time, differences come and go: so many are told within an hour. */
+/** Differences that are reported within an hour: where another program trades the same, they come and go. */
 const toldMax = 3;
 const toldMs = 3_600_000;
 /** A close of the account's position is booked when its records were found, this long after its first call at most. */
@@ -64,9 +64,9 @@ class AccountCheck {
   readonly #account: CheckedAccount;
   readonly #suspicions = new Map<string, Suspicion>();
   readonly #reported = new Map<string, PositionDifference>();
-  /** When differences of an instrument were told last. */
+  /** Instants at which differences of an instrument were reported last. */
   readonly #told = new Map<string, readonly number[]>();
-  /** Those of which only the health tells. */
+  /** Instruments whose difference is only in the health. */
   readonly #untold = new Set<string>();
   /** Closes at the service that are not booked yet, by instrument, and until when they count. */
   readonly #closing = new Map<string, number>();
@@ -136,7 +136,7 @@ class AccountCheck {
       return;
     }
     const own = orderManager.orders().filter(({ spec }) => spec.instId === instId);
-    // What became of these is not known: they may be the difference.
+    // The outcome of these is not known: they may be the difference.
     const isInDoubt = own.some(({ phase }) => phase === "sent" || phase === "unknown");
     if (isInDoubt || this.#isClosing(instId)) return;
     const before = this.#suspicions.get(instId);

@@ -128,7 +128,7 @@ export class PriceWatch implements TriggerPrices {
     return inBars.changed;
   }
 
-  /** What a price triggers is sized by it: the close of the bar before may be far off. */
+  /** Notes a price inside a bar: what it triggers is sized by it, as the close of the bar before may be far off. */
   #noteInside(instId: string, px: string): void {
     this.#insideBars.set(instId, px);
     if (this.#closings.has(instId)) return;

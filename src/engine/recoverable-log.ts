@@ -1,8 +1,8 @@
 /**
  * Log of placements over a disk that may fail for a while: what leaves meanwhile, and how writing begins again.
  *
- * Invariants: a failure is told once and its end once; while it lasts only exits go without a record, and none where
- * another process goes on with the journal; the disk is tried every five seconds, and what was missed is part of the
+ * Invariants: a failure is reported once and its end once; while it lasts only exits go without a record, and none
+ * where another process continues the journal; the disk is tried every five seconds, and what was missed is part of the
  * state with which a new segment begins.
  * Not here: the records (placement-journal.ts), segments (journal/write-ahead-log.ts).
  */
@@ -34,7 +34,7 @@ export class RecoverableLog {
     return isExit && !this.#log.isLost ? undefined : this.#failed;
   }
 
-  /** What cannot be written now is in the caller's state, with which writing begins again. */
+  /** Appends a record. One that cannot be written is in the caller's state, with which writing begins again. */
   append(record: object): void {
     if (this.#failed === undefined) this.#log.append(record);
   }
@@ -52,7 +52,7 @@ export class RecoverableLog {
     }
   }
 
-  /** Makes durable what was appended, and nobody waits for it. */
+  /** Makes the appended records durable, without waiting for it. */
   flush(): void {
     this.#log.commit().catch((error: unknown) => {
       this.#fail(error);

@@ -12,7 +12,7 @@ import type { Ledger } from "../scheduler/quota/ledger.ts";
 
 /** Number of seconds in which the service counted more requests of a key than we sent, before a warning. */
 const keyWindowsLeast = 3;
-/** What a previous run sent has landed by then. */
+/** Requests of a previous run have landed by then. */
 const lateMs = 60_000;
 /** So many orders at once are of no previous run. */
 const ordersLeast = 3;

@@ -34,7 +34,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
   const held = new Set<Pick<OrderManager, "mode" | "setMode">>();
   let recovery = new Subscription();
 
-  /** What was pushed meanwhile may be lost, and what was wanted may be old. */
+  /** Holds entries back until the state was read again: pushes may be lost, and wanted orders may be old. */
   const recover = (lateMs: number): void => {
     recovery.unsubscribe();
     const since = clock.now();

@@ -28,14 +28,14 @@ export interface StartWatch {
   end(): void;
   /** The source, or an error where the service cannot be at its address. */
   readonly guard: <T>(source$: Observable<T>) => Observable<T>;
-  /** When a rate limit last refused, or quota was waited for. */
+  /** Instant at which a rate limit last refused, or quota was waited for. */
   readonly limitedAt: () => number;
 }
 
 interface StartWatchOptions {
   readonly clock: Clock;
   readonly journal: EventLog;
-  /** Where the service is; undefined where it is no address. */
+  /** Address of the service; undefined where it has none. */
   readonly baseUrl: string | undefined;
 }
 
@@ -76,7 +76,7 @@ class RequestsOfStart implements StartWatch {
   /** Display name of the service. */
   readonly #place: string;
   readonly #failed$ = new ReplaySubject<never>(1);
-  /** When a reason of each kind was last reported. */
+  /** Instant at which a reason of each kind was last reported. */
   readonly #reportedAt = new Map<string, number>();
   #isOn = false;
   #patienceMs = patienceMsLeast;

@@ -68,7 +68,7 @@ export const steeringOf = (own: SteeringParts): Steering => {
 
 const wordsMax = 500;
 
-/** What comes from a port is bounded before it is kept. */
+/** Bounds a text that comes from a port before it is kept. */
 const words = (what: string, text: unknown): string => {
   if (typeof text === "string") return text.slice(0, wordsMax);
   throw new SluiceError(

@@ -93,7 +93,7 @@ export interface Closing extends Whom {
   readonly byCalls: boolean;
 }
 
-/** What people and plugins decide: of everything, it is reported again and outlives the process. */
+/** Switches of people and plugins: their decisions are reported again and outlive the process. */
 export const switchesOf = (
   accounts: UserAccounts,
   journal: EventLog,

@@ -61,7 +61,7 @@ interface UserAccountParts {
   readonly onFound: (uid: string, found: FoundIntent) => void;
   /** All strategies together have lost more than they may. */
   readonly onLoss: (reason: string) => void;
-  /** What protects a position of a user changed: for the next run. */
+  /** Records for the next run that the protection of a user's position changed. */
   readonly onProtection: (uid: string, record: ProtectionRecord) => void;
   readonly journal: EventLog;
   readonly ledger: Ledger;
