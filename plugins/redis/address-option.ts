@@ -7,10 +7,10 @@ import { SluiceError } from "sluice";
 import { shownAddress } from "./store-address.ts";
 
 interface Addresses {
-  /** Of what it is, as in "a store". */
+  /** Kind of place, as in "a store". */
   readonly what: string;
   readonly fits: (text: string) => boolean;
-  /** What one looks like. */
+  /** Forms of an address. */
   readonly forms: string;
 }
 

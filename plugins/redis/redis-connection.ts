@@ -2,7 +2,7 @@
  * Connection to a store in Redis or Valkey (6.2 or later), one server or sentinels that know which one is the primary.
  *
  * Invariants: what is asked is sent once and never repeated by the client; a server that does not answer for two
- * seconds is dialled anew; what did not leave fails with `NotSent`.
+ * seconds is dialled again; a call that did not leave fails with `NotSent`.
  * Not here: what is asked (plugins/shared-quota, plugins/standby).
  */
 import type { Redis } from "ioredis";
@@ -19,7 +19,10 @@ type Client = Pick<typeof import("ioredis"), "Redis">;
 export interface ConnectionOptions<Name extends string> {
   /** As store-address.ts reads it, with user and password where the store needs them. */
   readonly url: string;
-  /** What needs the store, for whoever has not installed the client: "standby: a store in Redis is reached". */
+  /**
+   * Feature that needs the store, for the error where the client is not installed: "standby: a store in Redis is
+   * reached".
+   */
   readonly needs: string;
   /** An answer that takes longer is none. */
   readonly answerMs: number;
@@ -53,9 +56,9 @@ export class RedisConnection<Name extends string> {
   readonly #redis: Scripted<Name>;
   readonly #client: Redis;
   readonly #answerMs: number;
-  /** Which server this is; another one may have lost what the first knew. */
+  /** Id of the server; another one may have lost what the first knew. */
   #serverId: string | undefined;
-  /** What the last attempt to connect failed with. */
+  /** Error of the last attempt to connect. */
   #refusal: string | undefined;
   /** Answers due in a row. */
   #failures = 0;
@@ -68,7 +71,7 @@ export class RedisConnection<Name extends string> {
     redis.on("close", () => {
       this.#serverId = undefined;
     });
-    // Told to whoever asks next; without a listener the client would print it.
+    // Reported by the next call; without a listener the client would print it.
     redis.on("error", (error) => {
       this.#serverId = undefined;
       this.#refusal = messageOf(error);
@@ -93,7 +96,7 @@ export class RedisConnection<Name extends string> {
   }
 
   /**
-   * Rejects with `NotSent` where it did not leave, else with an Error. Their messages say why, as the client puts it.
+   * Rejects with `NotSent` where it did not leave, else with an Error. Their messages are those of the client.
    */
   async ask<T>(call: (redis: Scripted<Name>) => Promise<T>): Promise<T> {
     const { status } = this.#client;
@@ -114,7 +117,7 @@ export class RedisConnection<Name extends string> {
     }
   }
 
-  /** Changes when the server is restarted or another one takes its place: it may have lost what was told. */
+  /** Changes when the server is restarted or another one takes its place: it may have lost what was written. */
   async serverId(): Promise<string> {
     if (this.#serverId === undefined) {
       const info = await this.ask((redis) => redis.info("server"));

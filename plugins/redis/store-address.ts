@@ -29,24 +29,24 @@ export const storeAddressSchema = {
 } as const;
 
 interface SentinelAddress {
-  /** What the sentinels call the primary. */
+  /** Name of the primary at the sentinels. */
   readonly name: string;
   readonly sentinels: { host: string; port: number }[];
   readonly username?: string;
   readonly password?: string;
 }
 
-/** As configs and commands are told: what a store's address looks like. */
+/** Forms of a store's address, for messages of configs and commands. */
 export const addressForms = "redis://HOST:PORT, rediss://HOST:PORT or sentinel://HOST:PORT,HOST:PORT/PRIMARY";
 const sentinelPort = 26_379;
 const sentinels = /^sentinel:\/\/(?:([^:@/]*):([^@/]*)@)?([^/@]+)\/([\w.-]+)$/;
 
-/** Whether it can be dialled. */
+/** True if the address can be dialled. */
 export const isStoreAddress = (text: string): boolean => /^rediss?:\/\/\S+$/.test(text) || sentinels.test(text);
 
 /**
- * Where to dial: an address that the client reads itself, or sentinels to ask first. User and password are those of the
- * primary.
+ * Target of a connection: an address that the client reads itself, or sentinels to ask first. User and password are
+ * those of the primary.
  */
 export const dialled = (address: string): string | SentinelAddress => {
   const [, username, password, hosts, name] = sentinels.exec(address) ?? [];

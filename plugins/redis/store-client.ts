@@ -1,7 +1,8 @@
 /**
  * Commands of a store that plugins use, as the client `ioredis` has them.
  *
- * Invariants: no type of an optional package, so that whoever compiles against this file need not have installed it.
+ * Invariants: no type of an optional package, so that a program that compiles against this file need not have installed
+ * it.
  */
 
 /** Argument of a script. */

@@ -142,7 +142,7 @@ export interface ReplayedDisk {
   /** True when the engine waits for this answer. */
   readonly waits: (disk: number) => boolean;
   readonly answer: (entry: Extract<Entry, { readonly in: "disk" }>) => void;
-  /** The session is over: whatever waits may go on. */
+  /** The session is over: everything that waits may continue. */
   readonly release: () => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Where a replay first did something else than was recorded, and how that is told.
+ * First difference between a replay and the recording, and its text.
  *
- * Invariants: values are compared as JSON says them; every difference names the path to the field, what was recorded
+ * Invariants: values are compared in their JSON form; every difference names the path to the field, what was recorded
  * and what the replay made of it; nothing of a divergence depends on the machine.
  */
 import type { Entry, Output, Reply, SessionRecord } from "./session-records.ts";
@@ -24,13 +24,13 @@ export type DivergenceKind = "differs" | "unexpected" | "missing" | "undeliverab
 /** The first difference between a recorded session and its replay. */
 export interface Divergence {
   readonly kind: DivergenceKind;
-  /** Counts records from 0; the record stands in line `index + 2` of the file. */
+  /** Counts records from 0; the record is in line `index + 2` of the file. */
   readonly index: number;
   readonly line: number;
   /** On the engine's clock, and since the session began. */
   readonly at: number;
   readonly sinceMs: number;
-  /** What was recorded there, and what the replay did; in words, undefined for nothing. */
+  /** The recorded entry and that of the replay, in words; undefined for none. */
   readonly recorded?: string;
   readonly replayed?: string;
   readonly fields: readonly FieldDifference[];
@@ -44,7 +44,8 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
 /**
- * Where two JSON values differ, at most a screen of it. Fields in the order of the recorded value, new ones after them.
+ * Differences of two JSON values, at most a screen of them. Fields in the order of the recorded value, new ones after
+ * them.
  */
 export const differences = (recorded: unknown, replayed: unknown, path = ""): readonly FieldDifference[] => {
   if (Object.is(recorded, replayed)) return [];

@@ -26,7 +26,7 @@ export const fromFolder = (dir: string): HistorySource => {
   const load = async (): Promise<void> => {
     read ??= await readerOf(resolve(dir));
   };
-  /** A source that nobody loaded answers when it is. */
+  /** A source that is not loaded answers when it is. */
   const asked = <T>(ask: (history: RecordedHistory) => readonly T[]): readonly T[] | Promise<readonly T[]> => {
     if (read === undefined) return load().then(() => asked(ask));
     recorded ??= read();

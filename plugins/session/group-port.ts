@@ -90,7 +90,7 @@ export const recordedGroup = (
       turns.asking(run);
     },
   });
-  /** Opens it in the engine's turn; what was opened stays here, as it is nothing that JSON could say. */
+  /** Opens it in the engine's turn; the opened object stays here, because it has no JSON form. */
   const opened = async <T>(
     store: GroupQuestion["store"],
     open: (stores: GroupStores) => Promise<T>,

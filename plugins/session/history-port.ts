@@ -16,7 +16,7 @@ import { codeIn, type Entry, errorOf, type HistoryFacts, type Reply } from "./se
 type Kind = "candles" | "trades" | "quotes";
 type Ask = (ask: Kind, args: readonly unknown[]) => unknown;
 
-/** What the header says of a source. */
+/** Facts about a source in the header. */
 export const historyFacts = ({ name, trades, quotes, isComplete }: HistorySource): HistoryFacts => ({
   name,
   kinds: ["candles", ...(trades === undefined ? [] : ["trades"]), ...(quotes === undefined ? [] : ["quotes"])],
@@ -27,7 +27,7 @@ export const historyFacts = ({ name, trades, quotes, isComplete }: HistorySource
 const sourceOver = ({ name, kinds, isComplete }: HistoryFacts, ask: Ask): HistorySource => {
   const asking = (kind: Kind) =>
     kinds.includes(kind) ? { [kind]: (...args: readonly unknown[]) => ask(kind, args) } : {};
-  // What an answer is gets checked by whoever reads it, as with any source.
+  // The reader of an answer checks it, as with any source.
   return {
     name,
     ...asking("candles"),
@@ -87,7 +87,7 @@ export const recordedHistory = (
 
 type Given = { readonly value: unknown } | { readonly error: string; readonly code?: string };
 
-/** An answer as it will be read back; one that JSON cannot say is a failure. */
+/** An answer as it will be read back; one without a JSON form is a failure. */
 const givenBy = (answer: () => unknown, copy: (value: unknown) => unknown): Given => {
   try {
     return { value: copy(answer()) ?? null };

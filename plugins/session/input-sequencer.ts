@@ -1,9 +1,9 @@
 /**
  * Serialises engine inputs: each is processed to quiescence, synchronously and in microtasks, before the next.
  *
- * Invariants: inputs have one order, the order in which they came; while one is processed, the clock stands still; what
- * was canceled while it waited is neither processed nor recorded; when recording fails, it is given up and the engine
- * goes on without it.
+ * Invariants: inputs have one order, the order in which they came; while one is processed, the clock does not move;
+ * what was canceled while it waited is neither processed nor recorded; when recording fails, it is given up and the
+ * engine continues without it.
  * Not here: what the inputs are (recorder.ts), where they are written (session-file.ts).
  */
 

@@ -37,7 +37,7 @@ import type { Session } from "./session-file.ts";
 import type { SessionRecord } from "./session-records.ts";
 
 /**
- * Writes the fixture beside the session, or returns undefined when the session holds no market data that can be kept.
+ * Writes the fixture next to the session, or returns undefined when the session holds no market data that can be kept.
  */
 export const writeMarket = (session: Session): FixtureManifest | undefined => {
   const { tape, notes } = marketOf(session);
@@ -54,7 +54,7 @@ export const writeMarket = (session: Session): FixtureManifest | undefined => {
   }
 };
 
-/** The manifest of the fixture beside the session; written now where it is missing. */
+/** The manifest of the fixture next to the session; written now where it is missing. */
 export const ensureMarket = (session: Session): FixtureManifest | undefined =>
   readdirSync(session.name).includes("manifest.json") ? readManifest(session.name) : writeMarket(session);
 
@@ -85,7 +85,7 @@ const valueIn = (
     : undefined;
 };
 
-/** What the service listed, the last word on each instrument. */
+/** Instruments that the service listed, the last record of each. */
 const listedIn = (session: Session): ReadonlyMap<string, InstrumentRecord> => {
   const contract: Contract = createContract(session.header.profile);
   const asked = new Set<number>();
@@ -142,14 +142,14 @@ export const createCollector = (listed: ReadonlyMap<string, Pick<InstrumentRecor
     checkRow(name, value, stream);
     const target = targetOf(name);
     const spelled = JSON.stringify(value);
-    // Who begins to listen again is told the latest once more.
+    // A new listener receives the latest value once more.
     if (target?.lastRow === spelled) return;
     if (target === undefined) lose(`rows of ${name.instId}, which the service did not list`);
     else push(name, target, value, offset, lose);
     if (target !== undefined) target.lastRow = spelled;
   };
   return {
-    /** Instants of the engine's clock become dates by what the calendar said when the recording began. */
+    /** Converts instants of the engine's clock to dates by the calendar at the start of the recording. */
     date: ({ now, wall = now }: { readonly now: number; readonly wall?: number }): void => {
       offset = wall - now;
     },

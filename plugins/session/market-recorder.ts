@@ -23,7 +23,7 @@ export interface MarketRecorderOptions {
   readonly market: Market;
   readonly streams: readonly StreamName[];
   readonly instruments: SegmentHeader["instruments"];
-  /** Where the data comes from, in words. */
+  /** Source of the data, in words. */
   readonly source: string;
   /** Length of a segment. */
   readonly segmentMs: number;
@@ -38,12 +38,12 @@ export interface MarketRecorderOptions {
   readonly seal?: (path: string, endedAt?: number) => Promise<SealedSegment | undefined>;
 }
 
-/** One stream and where it stands. */
+/** One stream and its state. */
 interface Followed {
   readonly name: StreamName;
   readonly stream: string;
   codec: ReturnType<typeof codecOf>;
-  /** When its last row came, on the engine's clock; -1 before any. */
+  /** Instant of its last row, on the engine's clock; -1 before any. */
   lastAt: number;
   /** Since when rows may be missing. */
   cut: { readonly from: number; readonly why: string } | undefined;
@@ -63,7 +63,7 @@ export class MarketRecorder {
   readonly #followed: readonly Followed[];
   readonly #release: () => Promise<void>;
   #writer: SegmentWriter;
-  /** When the segment ends, by the calendar. */
+  /** End of the segment, by the calendar. */
   #endsAt: number;
   #flushing: Subscription | undefined;
   #turning: Promise<void> = Promise.resolve();
@@ -163,7 +163,7 @@ export class MarketRecorder {
     const { at } = value;
     if (cut !== undefined) {
       followed.cut = undefined;
-      // What a book became meanwhile is told whole.
+      // The book is written whole, with its changes in between.
       followed.codec = codecOf(name);
       if (at > cut.from) this.#gap(stream, cut.from, at, cut.why);
     }

@@ -20,7 +20,7 @@ import {
 
 type StreamKind = "trades" | "quotes" | "books" | "candles";
 
-/** What a stream is called in a session: its kind, its instrument and, for candles, the length of its bars. */
+/** Name of a stream in a session: its kind, its instrument and, for candles, the length of its bars. */
 export interface StreamName {
   readonly kind: StreamKind;
   readonly instId: string;
@@ -186,7 +186,7 @@ const bookCodec = (instId: string): RowCodec => {
   return simple(encode, decode);
 };
 
-/** Checks what a session says a row is before it is taken for one. */
+/** Checks a row of a session before it is used. */
 export const checkRow = (name: StreamName, row: unknown, place: string): void => {
   const wide = { trades: 4, quotes: 6, candles: 7, books: 4 }[name.kind];
   if (Array.isArray(row) && row.length === wide && typeof row[0] === "number") return;

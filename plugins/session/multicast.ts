@@ -9,10 +9,10 @@ import { Observable } from "rxjs";
 import { HotStream } from "sluice/extension";
 
 interface MulticastOptions<T> {
-  /** Whether a new listener begins with the latest value. */
+  /** True if a new listener begins with the latest value. */
   readonly keeps: boolean;
   readonly onError: (error: unknown) => void;
-  /** The first listener has come: returns what the source says at once, if anything. */
+  /** The first listener has come: returns the value that the source emits at once, if any. */
   readonly watch: () => T | undefined;
   /** The last one has gone. */
   readonly unwatch: () => void;

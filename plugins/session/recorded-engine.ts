@@ -43,7 +43,7 @@ export interface RecordOptions extends EngineOptions, Pick<RecorderOptions, "red
   readonly groupStores?: GroupStores;
 }
 
-/** Makes the engine of `input`, writing to the sink that `sinkOf` makes for what the header says of the config. */
+/** Makes the engine of `input`, writing to the sink that `sinkOf` makes for the header's facts of the config. */
 export const recordEngine = (
   input: unknown,
   sinkOf: (facts: ConfigFacts) => SessionSink,
@@ -126,7 +126,7 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
         },
       );
     });
-  /** What is done whether or not its results are subscribed to. */
+  /** Runs a call whether or not its results are subscribed to. */
   const watched = <T>(what: Call, run: () => Observable<T>): Observable<T> => {
     const results = new ReplaySubject<T>();
     call(what, () => {

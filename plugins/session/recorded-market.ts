@@ -61,7 +61,7 @@ export const recordedMarket = (inner: Market, turns: InputSequencer, onError: (e
   );
 };
 
-/** What a call that threw looks like in a session. */
+/** Entry of a call that threw. */
 const thrownReply = (error: unknown) => ({
   re: "thrown" as const,
   ...codeIn(error),

@@ -1,6 +1,6 @@
 /**
- * A stream of the service while it is recorded: its values are entries, what it says at once to its first listener is a
- * reply.
+ * A stream of the service while it is recorded: its values are entries, the value that its first listener receives at
+ * once is a reply.
  *
  * Invariants: the engine gets each value as it was written; what still waits for its turn when the last listener leaves
  * is dropped, as it is without a recording.
@@ -11,14 +11,14 @@ import { Multicast } from "./multicast.ts";
 
 interface RecordedStream<T> {
   readonly stream: string;
-  /** Whether a listener begins with the latest value. */
+  /** True if a listener begins with the latest value. */
   readonly keeps: boolean;
   readonly source: Observable<T>;
   readonly turns: InputSequencer;
   readonly onError: (error: unknown) => void;
   readonly encode: (value: T) => unknown;
   readonly decode: (row: unknown) => T;
-  /** Whether the end of the source is told; a user's streams end with the service anyway. */
+  /** True if the end of the source is recorded; a user's streams end with the service anyway. */
   readonly ends?: boolean;
 }
 

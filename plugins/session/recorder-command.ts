@@ -37,7 +37,7 @@ import type { StreamName } from "./market-rows.ts";
 import type { RecordParts } from "./record-command.ts";
 import type { SealedSegment } from "./segment-seal.ts";
 
-/** With all that has no default. */
+/** Flags including those without a default. */
 type GivenFlags = Flags & Required<Pick<Flags, "out" | "instruments">>;
 
 interface Flags {
@@ -230,7 +230,7 @@ class Recording {
   }
 }
 
-/** What is listed under the names asked for; a name that fits nothing is refused. */
+/** Instruments under the names asked for; a name without a match is refused. */
 const chosen = (
   asked: readonly string[],
   listed: ReadonlyMap<string, InstrumentRecord>,

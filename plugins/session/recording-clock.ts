@@ -1,5 +1,5 @@
 /**
- * The clock of a recorded engine: stands still during an entry and numbers its timers.
+ * Clock of a recorded engine: does not move during an entry and numbers its timers.
  *
  * Invariants: the promises of a clock; a timer runs as an entry of its own; the n-th timer set has the number n.
  */

@@ -167,7 +167,7 @@ export class ReplayScript {
     };
   }
 
-  /** What the service replied before the call returned; it may have asked for leave meanwhile. */
+  /** Replies of the service before the call returned; it may have asked for leave in the meantime. */
   #replies(): Reply | undefined {
     let answer: Reply | undefined;
     while (!this.over && this.#next !== undefined && isReply(this.#next)) {

@@ -1,5 +1,5 @@
 /**
- * Hands a recorded session to an engine again and says whether it does the same.
+ * Passes a recorded session to an engine again and reports whether it does the same.
  *
  * Invariants: between two entries every promise that can settle has settled, as when it was recorded; seed, name and
  * profile are those of the session, because they belong to what entered the engine; nothing reaches a service; the
@@ -37,9 +37,9 @@ export interface ReplayReport {
   /** Facts of its journal that were compared. */
   readonly facts: number;
   readonly lastedMs: number;
-  /** Where the config is not the recorded one; a hint, not a verdict. */
+  /** Fields in which the config is not the recorded one; a hint, not a verdict. */
   readonly changed: readonly FieldDifference[];
-  /** What is known of the session itself: cut off, changed. */
+  /** Notes about the session itself: cut off, changed. */
   readonly notes: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface Replay extends ServiceSpec {
   readonly groupStores: GroupStores;
 }
 
-/** The service of a recorded session. Opens once; it stands still until it is played. */
+/** The service of a recorded session. Opens once; it is idle until it is played. */
 export const replay = (session: Session): Replay => {
   let service: ReplayedService | undefined;
   let leave: ServiceEnv["leave"] = () => undefined;
@@ -174,7 +174,7 @@ const whichOf = ({ instId, strategy }: PositionFilter): PositionFilter => ({
 const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
   (uid === undefined ? engine : engine.ofUser(uid))[what];
 
-/** What a replay cannot know of a session that an older version recorded. */
+/** Notes about facts that are missing in a session of an older version. */
 const notesOf = ({ header }: Session): readonly string[] =>
   header.watchful && header.quota?.shared !== undefined && header.group !== true
     ? [

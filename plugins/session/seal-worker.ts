@@ -1,4 +1,4 @@
-/** Thread that seals one segment, so that its process goes on receiving meanwhile. */
+/** Thread that seals one segment, so that its process continues to receive in the meantime. */
 import { parentPort, workerData } from "node:worker_threads";
 import { sealSegment } from "./segment-seal.ts";
 

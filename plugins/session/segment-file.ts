@@ -3,7 +3,7 @@
  * come.
  *
  * Invariants: what was written is in the file at most a second later; a line that was cut off by a crash is left out
- * and nothing else; instants are those of the engine's clock, and the header says what the calendar said at one of
+ * and nothing else; instants are those of the engine's clock, and the header has the calendar at one of
  * them.
  * Not here: fixtures (segment-seal.ts), what is recorded and when a segment ends (market-recorder.ts).
  */
@@ -16,9 +16,9 @@ const segmentFormat = "sluice-recording/1";
 
 /** The first line. */
 export interface SegmentHeader {
-  /** Where the data comes from, in words. */
+  /** Source of the data, in words. */
   readonly source: string;
-  /** Milliseconds on the engine's clock, and what the calendar said then. */
+  /** Milliseconds on the engine's clock, and the calendar at that instant. */
   readonly now: number;
   readonly wall: number;
   readonly instruments: readonly { readonly instId: string; readonly tickSize: string; readonly lotSize: string }[];
@@ -33,7 +33,7 @@ export interface Gap {
   readonly why: string;
 }
 
-/** From here on rows of a stream may be missing, until a gap is told of it or the segment ends. */
+/** From here on rows of a stream may be missing, until a gap is recorded or the segment ends. */
 export interface Cut {
   readonly stream: string;
   readonly from: number;
@@ -107,7 +107,7 @@ interface Segment {
   readonly lines: Iterable<SegmentLine>;
 }
 
-/** What is in the file, in order and once; undefined where not even its header was written whole. */
+/** Contents of the file, in order and once; undefined where not even its header was written whole. */
 export const readSegment = (path: string): Segment | undefined => {
   const lines = linesOf(path);
   const first = lines.next();

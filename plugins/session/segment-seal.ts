@@ -22,11 +22,11 @@ interface DatedGap {
   readonly why: string;
 }
 
-/** One line of `segments.ndjson` in a recording's folder, and one fixture beside it. */
+/** One line of `segments.ndjson` in a recording's folder, and one fixture next to it. */
 export interface SealedSegment {
   /** Folder of the fixture in that of the recording; empty where nothing was recorded. */
   readonly fixture: string;
-  /** What it covers, by the calendar: milliseconds since 1970. */
+  /** Start of its time, by the calendar: milliseconds since 1970. */
   readonly from: number;
   readonly to: number;
   readonly rows: number;
@@ -104,7 +104,7 @@ export const sealSegment = (path: string, endedAt?: number): SealedSegment | und
     }
     collector.add(line.row, line.value);
     const [at] = line.value as readonly [number];
-    // A bar is dated by its close, and may be told later.
+    // A bar is dated by its close, and may be recorded later.
     if (readName(line.row)?.kind !== "candles") last = Math.max(last, at);
   }
   const ended = endedAt ?? last;

@@ -1,9 +1,9 @@
 /**
  * The file of a session: written line by line while the engine runs, read line by line however long it is.
  *
- * Invariants: what was flushed survives a crash; a torn last line is left out and said; any other damage is refused by
- * line; a file that was changed after it ended is said to be.
- * Not here: what a line holds (session-records.ts), the market data beside it (market-fixture.ts).
+ * Invariants: what was flushed survives a crash; a torn last line is left out and reported; any other damage is refused
+ * by line; a file that was changed after it ended is said to be.
+ * Not here: the contents of a line (session-records.ts), the market data next to it (market-fixture.ts).
  */
 import { createHash, type Hash } from "node:crypto";
 import {
@@ -44,7 +44,7 @@ export interface Session {
   records(): Generator<SessionRecord, void>;
   /** Missing when recording was cut off. */
   readonly end: SessionEnd | undefined;
-  /** What a reader should know: cut off, changed. */
+  /** Notes for a reader: cut off, changed. */
   readonly notes: readonly string[];
 }
 
@@ -116,7 +116,7 @@ const endLine = (
   hash: Hash,
 ): string => `${JSON.stringify({ end: reason, entries, outputs, sha256: hash.digest("hex") } satisfies SessionEnd)}\n`;
 
-/** Whether the folder `dir` holds a session, also one that was cut off. */
+/** True if the folder `dir` contains a session, also one that was cut off. */
 export const isSession = (dir: string): boolean => existsSync(join(dir, sessionFile));
 
 /** Reads the session in `dir` and looks once through the whole of it. */

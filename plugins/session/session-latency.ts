@@ -22,7 +22,7 @@ import type { SessionRecord } from "./session-records.ts";
 
 /** Options of `fromSession`. */
 export interface FromSessionOptions {
-  /** How much of a round trip is the way to the service, from 0 to 1. Default 0.5. */
+  /** Share of a round trip that is the way to the service, from 0 to 1. Default 0.5. */
   readonly entryShare?: number;
 }
 
@@ -30,8 +30,8 @@ export interface FromSessionOptions {
 const pushMsMax = 10_000;
 
 /**
- * Order entry, response and feed as a session recorded them; `empirical` says how they are drawn. Where fewer than 20
- * pushes were recorded the feed takes the way back of a round trip. `dir` is the folder that `sluice record` wrote.
+ * Order entry, response and feed as a session recorded them; `empirical` describes how they are drawn. Where fewer than
+ * 20 pushes were recorded the feed takes the way back of a round trip. `dir` is the folder that `sluice record` wrote.
  * Throws FIXTURE_INVALID where there is no session, CONFIG_INVALID where it holds fewer than 20 answered calls.
  */
 export const fromSession = (dir: string, options: FromSessionOptions = {}): LatencyModel => {
@@ -68,7 +68,8 @@ const median = (values: readonly number[]): string =>
 const perMs = { ms: 1, us: 1_000 } as const;
 
 /**
- * Delays between requests and answers, and between the dates of order records and their arrival, whatever the clocks.
+ * Delays between requests and answers, and between the dates of order records and their arrival, independent of the
+ * clocks.
  */
 const delaysIn = (
   session: Session,
@@ -88,7 +89,7 @@ const delaysIn = (
       sentAt.delete(record.request);
     } else if (timeUnit !== "s") {
       const push = pushIn(record);
-      // A change that is reported again, after a lost connection say, is no news.
+      // A change that is reported again, for example after a lost connection, is no news.
       if (push === undefined || dated.has(push)) continue;
       dated.add(push);
       pushLagMs.push(now - Number(push.slice(push.indexOf(" ") + 1)) / perMs[timeUnit]);
@@ -97,7 +98,7 @@ const delaysIn = (
   return { roundTripMs, pushLagMs };
 };
 
-/** The order and the instant a pushed record tells of; undefined for everything else. */
+/** The order and the instant of a pushed record; undefined for everything else. */
 const pushIn = (record: SessionRecord): string | undefined => {
   if (!("in" in record) || record.in !== "stream" || !record.stream.startsWith("pushes ")) return undefined;
   const { ordId, updatedAt } = record.value as { readonly ordId?: unknown; readonly updatedAt?: unknown };

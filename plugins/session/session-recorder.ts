@@ -1,9 +1,9 @@
 /**
  * Recorder between an engine and its service: writes everything that passes, in one order.
  *
- * Invariants: the engine gets what was written and nothing else: an answer's other headers, and whatever JSON cannot
- * say, do not reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a call of
- * the engine gets back at once.
+ * Invariants: the engine gets what was written and nothing else: an answer's other headers, and values that JSON cannot
+ * represent, do not reach it; everything that comes from outside waits its turn (input-sequencer.ts), except what a
+ * call of the engine gets back at once.
  * Not here: calls of the engine from outside (recorded-engine.ts), files (session-file.ts).
  */
 import type { Observable } from "rxjs";
@@ -115,7 +115,7 @@ const recordedService = (
   const { ordersRefused } = inner;
   return {
     ...inner,
-    // Nothing that only exists beside a running service takes part, as a replay has none of it.
+    // Parts that exist only with a running service are left out, as a replay has none of them.
     realTime: false,
     clock: recordingClock(inner.clock, turns),
     transport: recordedTransport(inner.transport, turns, env, options),

@@ -18,13 +18,13 @@ import { parseHuman, type StreamsOfState, type User, type WireRequest } from "sl
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";
 
-/** What is known of a config when its engine is made; options that are named like secrets are not told. */
+/** Facts about a config when its engine is made, without options that are named like secrets. */
 export interface ConfigFacts {
   /** The config's file as it was named; empty when there was none. */
   readonly config: string;
   readonly seed: string | number;
   readonly instance: string;
-  /** Whether the engine kept the service's limits. */
+  /** True if the engine kept the service's limits. */
   readonly limits: boolean;
   readonly profile: ProfileOverrides;
   readonly orders: Config["orders"];
@@ -39,15 +39,15 @@ export interface ConfigFacts {
   readonly group?: boolean;
 }
 
-/** What a replay must know of a history source, to stand in for it. */
+/** Facts that a replay needs to replace a history source. */
 export interface HistoryFacts {
   readonly name: string;
-  /** What it can be asked for. */
+  /** Kinds of rows that it has. */
   readonly kinds: readonly string[];
   readonly isComplete: boolean;
 }
 
-/** What of a config decides a run, as JSON has it, with the part named. */
+/** Facts of a config that decide a run, in JSON form, with the part named. */
 export const comparableFacts = (facts: ConfigFacts, part: "plugins" | "profile"): unknown => {
   const { strategies, orders, quota, freshness, [part]: more } = facts;
   const options = strategies.map(({ name, user, options }) => [
@@ -61,14 +61,14 @@ export const comparableFacts = (facts: ConfigFacts, part: "plugins" | "profile")
 
 export interface ServiceFacts {
   readonly service: string;
-  /** Where it was, where it was somewhere. */
+  /** Its address, if it had one. */
   readonly baseUrl?: string;
   readonly users: readonly User[];
-  /** Whether the service may refuse orders as a whole. */
+  /** True if the service may refuse orders as a whole. */
   readonly refusesOrders: boolean;
-  /** Whether the engine watched for a process that stands still. */
+  /** True if the engine watched for a stalled process. */
   readonly watchful: boolean;
-  /** Whether the list of products could not change, so that it was read once. */
+  /** True if the list of products could not change, so that it was read once. */
   readonly listFixed?: boolean;
   readonly assumptions: readonly string[];
 }
@@ -84,7 +84,7 @@ export type StateStream = keyof StreamsOfState;
 export type Call =
   | { readonly call: "start" }
   | { readonly call: "stop"; readonly cancel: boolean; readonly settleMs?: number }
-  /** Of all strategies where none is named; of all engines of the group where it says so. */
+  /** Concerns all strategies where none is named, and all engines of the group where that is stated. */
   | {
       readonly call: "halt" | "resume";
       readonly reason: string;
@@ -141,7 +141,7 @@ export type EntryBody =
   | { readonly in: "leave"; readonly ip: string }
   /** Something of the service's side threw. */
   | { readonly in: "trouble"; readonly message: string }
-  /** The service told of something that should not have happened. */
+  /** The service reported an anomaly. */
   | { readonly in: "anomaly"; readonly what: string; readonly detail: string }
   /** The engine did something that nothing recorded had caused. */
   | { readonly in: "stray" };
@@ -150,7 +150,7 @@ export type EntryBody =
 export type Entry = EntryBody & { readonly now: number; readonly wall?: number };
 
 /**
- * What the engine asks of its journal's folder. `target` is the name of a file, or the number of the question that
+ * Questions of the engine to its journal's folder. `target` is the name of a file, or the number of the question that
  * opened one.
  */
 export interface DiskQuestion {
@@ -173,7 +173,7 @@ export interface DiskQuestion {
   readonly sha256?: string;
 }
 
-/** What the engine asks of the stores of its group. */
+/** Question of the engine to the stores of its group. */
 export interface GroupQuestion {
   readonly store: "claims" | "answers";
   readonly op: string;
@@ -255,7 +255,7 @@ const known: Readonly<Record<"in" | "out" | "re", readonly string[]>> = {
   re: ["value", "thrown", "later", "leave"],
 };
 
-/** What was thrown, as it is read back from its message and the code it had, if any. */
+/** Error made of a recorded message and its code, if any. */
 export const errorOf = (message: string, code = ""): Error =>
   Object.hasOwn(errorCodes, code) ? new SluiceError(code as ErrorCode, message) : new Error(message);
 

@@ -1,6 +1,6 @@
 /**
- * Whether an engine goes by its own part alone, as the store was silent for too long, and from when on it divides
- * again.
+ * State of an engine that uses its own part alone, because the store was silent for too long, and from when on it
+ * divides again.
  *
  * Invariants: one that has divided before goes on alone until the windows end that run when the store answers: the
  * others are alone too, spend their parts of these, and keep exits within them. One that began alone was missed by

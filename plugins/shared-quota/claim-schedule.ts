@@ -1,9 +1,9 @@
 /**
  * Schedule of an engine's statements to the store of a shared quota.
  *
- * Invariants: every window that begins is spoken of within a third of a second; a member speaks at least once in a
+ * Invariants: every new window is stated within a third of a second; a member makes a statement at least once in a
  * beat.
- * Not here: what is said (held-units.ts), who says it (shared-quota.ts).
+ * Not here: the statements (held-units.ts), their sending (shared-quota.ts).
  */
 import { givesBackMs, idleGivesBackMs } from "./group-reserve.ts";
 import type { HeldUnits } from "./held-units.ts";
@@ -14,7 +14,7 @@ const newWindowMs = 150;
 const pollMs = 1_500;
 const pollsBeforeEndMs = [5_000, idleGivesBackMs - 50, givesBackMs - 50, 355];
 
-/** What is waited before something is tried again. */
+/** Waits before something is tried again. */
 export const waits = {
   /** The store was silent. */
   retryMs: 250,
@@ -29,7 +29,7 @@ export const waits = {
   relearnMs: 600_000,
 } as const;
 
-/** When ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
+/** Instant at which ordinary actions that got nothing ask again: the reserve shrinks towards a window's end. */
 export const nextPoll = (scopes: Iterable<HeldUnits>, now: number): number => {
   let at = now + pollMs;
   for (const held of scopes) {
@@ -46,7 +46,7 @@ interface LastAsked {
   readonly exitPollAt: number;
 }
 
-/** When the next statement is due if nothing happens meanwhile. */
+/** Instant of the next statement if nothing happens in the meantime. */
 export const nextStatement = (
   scopes: Iterable<HeldUnits>,
   { saidAt, pollAt, exitPollAt }: LastAsked,

@@ -5,13 +5,13 @@
  * engine) holds units; the sum of what all hold never exceeds the capacity, and what is held of one window is worth
  * nothing in the next.
  *
- * Invariants: durations and window numbers only, never an instant of somebody's clock; the member says what it holds,
- * the store what it may hold besides; a statement that comes twice or late changes nothing. A halt of the group changes
- * no grant: a halted engine places nothing, but it reads its state, also while it starts.
+ * Invariants: durations and window numbers only, never an instant of a machine's clock; the member states what it
+ * holds, the store what it may hold besides; a statement that comes twice or late changes nothing. A halt of the group
+ * changes no grant: a halted engine places nothing, but it reads its state, also while it starts.
  * Not here: what the store does with it (memory-claim-store.ts, claim-script.ts), when to ask (shared-quota.ts).
  */
 
-/** What one member says of one window of one scope, and what it asks for. All in units of the layer. */
+/** Statement and request of one member for one window of one scope. All in units of the layer. */
 export interface ClaimItem {
   /** `uid:NAME` or `ip:NAME`. */
   readonly scope: string;
@@ -22,7 +22,7 @@ export interface ClaimItem {
   readonly capacity: number;
   /** Held, or begun where that is more: the member is the authority. */
   readonly has: number;
-  /** Of it, what was answered. */
+  /** Answered part of it. */
   readonly settled: number;
   /** The service's own count of the window as last read, 0 where it was not. */
   readonly used: number;
@@ -33,14 +33,14 @@ export interface ClaimItem {
   readonly hungry: number;
   /** Wanted for exits, which take from the reserve. */
   readonly exits: number;
-  /** What ordinary actions of all members leave free. */
+  /** Units that ordinary actions of all members leave free. */
   readonly leave: number;
-  /** Units the member may use of a window of which it has said nothing. */
+  /** Units that the member may use of a window without a statement. */
   readonly floor: number;
   readonly openOrders: number;
   /** Exits that the member expects, a whole number. */
   readonly exitsPerHour: number;
-  /** How much earlier than in `remainingMs` the window may end. */
+  /** Milliseconds by which the window may end earlier than `remainingMs`. */
   readonly spreadMs: number;
 }
 
@@ -50,7 +50,7 @@ export interface Statement {
   readonly epoch: number;
   /** Rises with each statement of an epoch. */
   readonly seq: number;
-  /** Relative part of the quota, and what the member takes for the sum of all parts. */
+  /** Relative part of the quota, and the sum of all parts by the member's config. */
   readonly share: number;
   readonly of: number;
   readonly items: readonly ClaimItem[];
@@ -61,11 +61,11 @@ export interface Grant {
   /** Units besides `has`, for anything and for exits only. */
   readonly ordinary: number;
   readonly exits: number;
-  /** What is left after that, the reserve included. */
+  /** Remaining units after that, including the reserve. */
   readonly free: number;
   /** Used by clients outside the group, as far as is known. */
   readonly foreign: number;
-  /** Of all members that were heard within the last windows, this one included. */
+  /** Open orders of all members with a statement within the last windows, including this one. */
   readonly openOrders: number;
   readonly exitsPerHour: number;
   readonly members: number;
@@ -81,7 +81,7 @@ export interface Enrolled {
   readonly member: string;
   readonly share: number;
   readonly of: number;
-  /** Milliseconds since it was last heard. */
+  /** Milliseconds since its last statement. */
   readonly heardMs: number;
 }
 
@@ -106,7 +106,7 @@ export type ClaimReply =
   /** A later statement came first. */
   | { readonly kind: "outdated" };
 
-/** Who holds what of one window, for people. */
+/** Holdings of the members in one window, for people. */
 export interface ScopeHolding {
   readonly scope: string;
   readonly window: number;
@@ -115,7 +115,7 @@ export interface ScopeHolding {
 }
 
 /**
- * Where the members of one group meet. Every call may reject: with `NotSent` when nothing can have reached the store.
+ * Store of the members of one group. Every call may reject: with `NotSent` when nothing can have reached the store.
  */
 export interface ClaimStore {
   /**
@@ -127,7 +127,7 @@ export interface ClaimStore {
   leave(member: string, epoch: number, scopes: readonly string[]): Promise<void>;
   members(): Promise<readonly Enrolled[]>;
   ping(): Promise<void>;
-  /** Tells every member that the group is halted, or with undefined that it may trade again. */
+  /** Informs every member that the group is halted, or with undefined that it may trade again. */
   halt(reason: string | undefined): Promise<void>;
   halted(): Promise<string | undefined>;
   holdings(): Promise<readonly ScopeHolding[]>;
@@ -139,18 +139,18 @@ export const shareSlack = 1e-6;
 export const byName = (a: Enrolled, b: Enrolled): number => (a.member < b.member ? -1 : 1);
 /** A store that lost its memory only listens for so long. */
 export const learnMs = 3_000;
-/** What a halt without a reason is told with: an empty one says that there is none. */
+/** Reason of a halt without one: an empty text means no halt. */
 export const noReason = "no reason given";
 /**
- * Parts of members that were not heard for so long are open to others, and everybody's in the last part of a window.
+ * Parts of members without a statement for so long are open to others, and all parts in the last part of a window.
  */
 export const silentMs = 4_000;
 export const lastMs = 2_000;
-/** A member that was not heard for so long has left: its share may be another's. */
+/** A member without a statement for so long has left: another may take its share. */
 export const presentMs = 150_000;
-/** What a statement takes to arrive, and clocks drift meanwhile, when beginnings of windows are compared. */
+/** Tolerance for the delay of a statement and the drift of clocks when beginnings of windows are compared. */
 export const phaseSlackMs = 250;
 /** From then on a grant is not halved: there is little time to come back for the rest. */
 export const wholeMs = 1_000;
-/** What is under way or promised to a silent member is kept for so many windows. */
+/** Number of windows for which units of a silent member, under way or promised, are kept. */
 export const keptWindows = 2;

@@ -1,6 +1,6 @@
 /**
- * What an engine wants of one divided scope: what it asked for in vain, how long ago, and whether what it holds is kept
- * for it.
+ * Demand of an engine in one divided scope: the units that it asked for without success, how long ago, and whether what
+ * it holds is kept for it.
  *
  * Invariants: near a window's end nothing is kept that nothing waits for, nor what is too little for what waits: it is
  * lost then.
@@ -11,22 +11,22 @@ import { givesBackMs } from "./group-reserve.ts";
 
 const idleMs = 1_000;
 const hungerMs = 3_000;
-/** A slice that is being spent may last for so long, and its holder want more all the same. */
+/** Longest time that a slice lasts while its holder may ask for more. */
 const sliceMs = 10_000;
 const lateHungerMs = 500;
 const lateIdleMs = 100;
 
 export class Demand {
-  /** Most units that an exit asked for in vain since the last statement. */
+  /** Most units that an exit was not granted since the last statement. */
   exits = 0;
   /** Least that an ordinary action did. */
   #ordinary = Number.POSITIVE_INFINITY;
-  /** What was last asked for in vain, and when. */
+  /** Units that were last not granted. */
   #units = 0;
   #lackedAt = Number.NEGATIVE_INFINITY;
   #spentAt = Number.NEGATIVE_INFINITY;
 
-  /** So many units were asked for in vain. */
+  /** Notes that so many units were not granted. */
   lack(units: number, rank: Rank, at: number): void {
     this.#lackedAt = at;
     if (rank !== "ordinary") this.exits = Math.max(this.exits, units);
@@ -42,7 +42,7 @@ export class Demand {
     this.exits = 0;
   }
 
-  /** Ordinary actions were asked for in vain since the last statement. */
+  /** True if ordinary actions were not granted since the last statement. */
   get owesOrdinary(): boolean {
     return Number.isFinite(this.#ordinary);
   }
@@ -62,12 +62,12 @@ export class Demand {
     return waits ? this.#units : 0;
   }
 
-  /** Nothing was spent since something was asked for in vain: what waits after a spending asks at that instant. */
+  /** True if nothing was spent since a request was not granted: waiting actions ask again when something is spent. */
   get #waits(): boolean {
     return this.#lackedAt >= this.#spentAt;
   }
 
-  /** Whether `units` that are held besides the purse are kept, where something waits for `lack`. */
+  /** True if `units` that are held besides the purse are kept, where something waits for `lack`. */
   keeps(units: number, lack: number, at: number, remMs: number): boolean {
     if (remMs > givesBackMs) return this.isBusy(at);
     return lack > 0 ? lack <= units : at - this.#spentAt < lateIdleMs;

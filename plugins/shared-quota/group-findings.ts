@@ -2,13 +2,13 @@
  * Findings about a shared quota: the store and the engines of a group, against what the config of one of them takes for
  * granted.
  *
- * Invariants: pure; what differs says what to do; nothing is concluded of engines that were not heard.
+ * Invariants: pure; a difference comes with its remedy; nothing is concluded about engines without a statement.
  * Not here: reading the store (store-survey.ts).
  */
 import { isTooShort } from "./divided-windows.ts";
 import type { StoreSurvey, SurveyedWindow } from "./store-survey.ts";
 
-/** What the doctor found about one side of a shared quota. */
+/** Finding of the doctor about one side of a shared quota. */
 export interface GroupFinding {
   readonly about: string;
   readonly verdict: "holds" | "differs" | "not seen";
@@ -119,7 +119,7 @@ const shareFindings = ({ members }: StoreSurvey, { member, share, of }: GroupSet
   ];
 };
 
-/** Engines agree on when windows begin, whatever their machines' clocks say. */
+/** Findings about the beginnings of windows, on which engines agree independent of their machines' clocks. */
 const clockFindings = ({ scopes }: StoreSurvey): readonly GroupFinding[] =>
   scopes.flatMap(({ scope, members }) => {
     const known = members.filter((one) => one.begins !== undefined && one.heardMs <= heardMsMost);
@@ -136,7 +136,7 @@ const clockFindings = ({ scopes }: StoreSurvey): readonly GroupFinding[] =>
     return [finding(`windows of ${scope}`, isFine, text)];
   });
 
-/** What the service counts at one address holds what all engines behind it were answered. */
+/** Findings about one address: the service's count includes the answers to all engines behind it. */
 const addressFindings = ({ windows }: StoreSurvey): readonly GroupFinding[] => {
   const latest = new Map<string, SurveyedWindow>();
   for (const one of windows.toSorted((a, b) => a.window - b.window).slice(0, -1))

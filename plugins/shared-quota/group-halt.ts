@@ -1,5 +1,5 @@
 /**
- * Halt of all engines of a group, as one of them knows and tells it.
+ * Halt of all engines of a group, from the view of one of them.
  *
  * Invariants: what the store was told in vain is told again with its next answer; a store that does not know of a halt
  * ends none.
@@ -12,7 +12,7 @@ export class GroupHalt {
   reason: string | undefined;
   readonly #store: Pick<ClaimStore, "halt">;
   readonly #onHalt: (reason: string | undefined) => void;
-  /** What the store was not told yet: a halt, or that the group may go on. */
+  /** Message that has not reached the store yet: a halt, or that the group may continue. */
   #untold: { readonly reason: string | undefined } | undefined;
 
   constructor(store: Pick<ClaimStore, "halt">, onHalt: (reason: string | undefined) => void) {

@@ -4,7 +4,7 @@
  * A reserve that all share grows with the root of their number, so ordinary actions of everybody leave one, less what
  * each keeps for its own first exit (its *purse*).
  *
- * Invariants: pure but for what it was told; the forecast is of exits asked for, never of those granted.
+ * Invariants: pure, apart from the grants it has received; the forecast is of exits asked for, never of those granted.
  */
 import {
   type DivisionFacts,
@@ -29,7 +29,7 @@ export const idleGivesBackMs = 1_500;
  */
 const groupConfidence = 1;
 const hourMs = 3_600_000;
-/** Each member has calls under way that cross with a stranger's. */
+/** Calls under way of each member that may cross with those of another client. */
 const carefulPerMember = 15;
 const carefulLate = 3;
 const lateMs = 3_000;
@@ -39,14 +39,14 @@ const surpriseMost = 50;
 export class GroupReserve {
   readonly #gauge: FixedWindow;
   readonly #facts: DivisionFacts;
-  /** What all engines leave together. */
+  /** Reserve of all engines together. */
   readonly #group: ReservePolicy;
   readonly #part: number;
   readonly #strangers = new ForeignUsage();
   #seen = { window: Number.NEGATIVE_INFINITY, units: 0 };
   /** The first window of which others' use is believed. */
   #watchesFrom = Number.NEGATIVE_INFINITY;
-  /** Of all members, by the last grant. */
+  /** Sums of all members, by the last grant. */
   #sums: Pick<Grant, "openOrders" | "exitsPerHour" | "members"> | undefined;
 
   constructor(gauge: FixedWindow, facts: DivisionFacts, part: number) {
@@ -56,7 +56,7 @@ export class GroupReserve {
     this.#part = part;
   }
 
-  /** The store has told of all members, and of use that is none of theirs. */
+  /** Takes the store's sums of all members, and the use of other clients. */
   hear(window: number, grant: Grant, at: number): void {
     this.#sums = grant;
     const { window: before, units } = this.#seen;
@@ -70,7 +70,7 @@ export class GroupReserve {
     this.#watchesFrom = window;
   }
 
-  /** What ordinary actions of all members leave of a window with so much time to go. */
+  /** Units that ordinary actions of all members leave free in a window with so much time left. */
   leave(remMs: number, at: number): number {
     const { capacity, unit } = this.#gauge.spec;
     const own = this.expected(at);
@@ -90,7 +90,7 @@ export class GroupReserve {
     return Math.ceil(reserve + strangers + (unit === "weight" ? this.#facts.policy.probeUnits : 0));
   }
 
-  /** Of `units` that nobody adds to, what is left for own exits; not more than `most` of them. */
+  /** Part of `units` that is left for own exits when no units are added; not more than `most`. */
   own(units: number, remMs: number, at: number, most = units / 2): number {
     const { openOrders } = this.expected(at);
     return Math.min(most, Math.max(this.#exits(remMs, openOrders, this.#facts.exitRate(at)), this.purse(remMs)));
@@ -103,7 +103,7 @@ export class GroupReserve {
     return { openOrders, exitsPerHour: Math.round(this.#facts.exitRate(at) * hourMs) };
   }
 
-  /** Kept of every window for the first exit, which then asks nobody. */
+  /** Units of every window that are kept for the first exit, which then needs no request. */
   purse(remMs: number): number {
     if (remMs <= givesBackMs) return 0;
     const { exitWeight, elementWeight, ordersPerExit } = this.#facts.policy;

@@ -1,10 +1,11 @@
 /**
- * What one engine holds of one divided scope, window by window: what it may use, and what it says of it to the store.
+ * What one engine holds of one divided scope, window by window: what it may use, and what it states about it to the
+ * store.
  *
  * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one
  * of which nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is
  * held.
- * Not here: when to speak (shared-quota.ts), what the store does (claim.ts).
+ * Not here: the instants of statements (shared-quota.ts), the store (claim.ts).
  */
 import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
 import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
@@ -15,16 +16,16 @@ import { SpendRate } from "./spend-rate.ts";
 /** Held of one window. */
 interface Row {
   held: number;
-  /** Something was said of it that may have reached the store. */
+  /** A statement about it may have reached the store. */
   said: boolean;
   /** Begun before the clock was disturbed. */
   base: number;
-  /** What the last grant left free, and by how many members. */
+  /** Units that the last grant left free. */
   free: number;
   members: number;
 }
 
-/** What the store was told and when, so that a statement that did not leave can be taken back. */
+/** A statement and its instant, so that one that did not leave can be taken back. */
 export interface Stated {
   readonly held: HeldUnits;
   readonly index: number;
@@ -43,13 +44,13 @@ const astrayTimesLeast = 3;
 
 export class HeldUnits {
   readonly name: string;
-  /** The last window of which the store has told what may be used. */
+  /** The last window for which the store has granted units. */
   lastAnswered = Number.NEGATIVE_INFINITY;
   readonly #gauge: FixedWindow;
   readonly #part: number;
   readonly #rows = new Map<number, Row>();
   readonly #reserve: GroupReserve;
-  /** What others call a window, less what it is called here. */
+  /** Number of a window at the others less its number here. */
   #shift = 0;
   /** Its windows are not those of the others: it keeps to its part and to the service's counts. */
   #isApart = false;
@@ -75,13 +76,13 @@ export class HeldUnits {
     if (row?.said !== true) {
       if (index > this.lastAnswered + keptWindows) return undefined;
       if (index <= this.lastAnswered) return 0;
-      // It is little, and nothing can be had besides: exits come first, with all of it.
+      // It is little, and no more is available: exits come first, with all of it.
       return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
     }
     const held = row.held - row.base;
     if (rank === "ordinary")
       return held - Math.max(0, Math.min(this.#purse(remMs, at), held - this.#gauge.ownOf(index).begun));
-    // Only half of its own part of what the store last called free: the others were told at other times.
+    // Only half of its own part of the units that were free last: the others got their answers at other times.
     const part = doubtMs >= doubtMsLeast && remMs > strictMs ? Math.floor(row.free / Math.max(1, 2 * row.members)) : 0;
     return held + part;
   }
@@ -106,7 +107,7 @@ export class HeldUnits {
     this.#reserve.watchFrom((this.#gauge.spanAt(at)?.last ?? this.lastAnswered) + 1);
   }
 
-  /** Units that may be used of a window of which nothing was said. */
+  /** Units that may be used of a window without a statement. */
   get floor(): number {
     return Math.floor(this.#gauge.capacity * floorPart * this.#part);
   }
@@ -129,17 +130,17 @@ export class HeldUnits {
     this.#demand.spent(at);
   }
 
-  /** Exits were asked for in vain since the last statement. */
+  /** True if exits were not granted since the last statement. */
   get owesExits(): boolean {
     return this.#demand.exits > 0;
   }
 
-  /** Ordinary actions were asked for in vain since the last statement. */
+  /** True if ordinary actions were not granted since the last statement. */
   get owesOrdinary(): boolean {
     return this.#demand.owesOrdinary;
   }
 
-  /** What is left of the slice will be gone within half a second. */
+  /** True if the rest of the slice will be used within half a second. */
   runsShort(at: number): boolean {
     const span = this.#gauge.spanAt(at);
     if (span === undefined || !this.#demand.isHungry(at)) return false;
@@ -151,7 +152,7 @@ export class HeldUnits {
     );
   }
 
-  /** Some window that runs was not spoken of yet. */
+  /** True if some running window has no statement yet. */
   isUnspoken(at: number): boolean {
     const span = this.#gauge.spanAt(at);
     return span !== undefined && this.#rows.get(span.last)?.said !== true;
@@ -209,7 +210,7 @@ export class HeldUnits {
     for (const row of this.#rows.values()) row.said = false;
     const windows = Math.round(astrayMs / windowMs);
     if (windows !== 0 && Math.abs(astrayMs - windows * windowMs) <= stated.item.spreadMs + phaseSlackMs) {
-      // Both of the windows that may run are said of at once.
+      // Both windows that may run are stated at once.
       if (stated.item.window - stated.index === this.#shift) this.#shift += windows;
       return "renamed";
     }
@@ -230,13 +231,13 @@ export class HeldUnits {
     row.said = before.said;
   }
 
-  /** What is held counts as spent, as nobody knows of which window. */
+  /** Counts the held units as spent, because their window is not known. */
   disturb(): void {
-    // What is under way is held already, and goes on being counted as under way.
+    // Units under way are held already, and continue to count as under way.
     for (const row of this.#rows.values()) row.base = Math.max(0, row.held - this.#gauge.open);
   }
 
-  /** Whether only the service's own counts bound what is used, and others' use is a stranger's. */
+  /** If false, only the service's own counts bound the use, and the use of other engines counts as foreign. */
   set divided(divided: boolean) {
     this.#gauge.divided = divided && !this.#isApart;
   }

@@ -20,7 +20,7 @@ export type { SharedQuotaSettings } from "./options.ts";
 export { default } from "./plugin.ts";
 export type { AnswerReply, AnswerStore } from "./shared-reads.ts";
 
-/** Whether a plugin of a config is a shared quota. */
+/** True if a plugin of a config is a shared quota. */
 export const isSharedQuota = ({ definition }: Pick<Plugin, "definition">): boolean => definition === "shared-quota";
 
 /** Replaces the shared quota among plugins by one that meets its group in `stores`. */

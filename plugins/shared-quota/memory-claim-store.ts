@@ -31,7 +31,7 @@ import { WindowBeginnings } from "./window-beginnings.ts";
 interface Member {
   readonly share: number;
   readonly lastWindow: number;
-  /** When it last spoke it wanted more than it had. */
+  /** At its last statement it wanted more than it had. */
   readonly isHungry: boolean;
   readonly openOrders: number;
   readonly exitsPerHour: number;
@@ -75,7 +75,7 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #roster = new Map<string, Enrolment>();
   #halt: string | undefined;
 
-  /** `fresh`: it begins with nobody's statements to wait for. */
+  /** `fresh`: it begins without statements to wait for. */
   constructor(now: () => number, fresh = true) {
     this.#now = now;
     this.#bornAt = fresh ? Number.NEGATIVE_INFINITY : now();
@@ -247,7 +247,7 @@ const windowOf = ({ windows }: Scope, number: number): Window => {
   return window;
 };
 
-/** What may land in a window of what a member had under way in the two before. */
+/** Units that may land in a window from a member's calls under way in the two before. */
 const underWayOf = ({ windows }: Scope, id: string, number: number): number => {
   let underWay = 0;
   for (let back = 1; back <= keptWindows; back++) {
@@ -263,7 +263,7 @@ interface Sums {
   openOrders: number;
   exitsPerHour: number;
   members: number;
-  /** Of hungry members beside the one that asks. */
+  /** Shares of other members that want more. */
   shares: number;
   readonly hungry: { readonly share: number; readonly held: number; readonly isHeard: boolean }[];
 }

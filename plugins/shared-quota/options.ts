@@ -17,7 +17,7 @@ export interface SharedQuotaSettings {
   readonly of: number;
   /** Name of the address that the engine's requests come from, the same for all engines behind it. */
   readonly address: string;
-  /** Whether engines of one user share their reads of orders, positions and balances. */
+  /** Engines of one user share their reads of orders, positions and balances. */
   readonly reads: boolean;
 }
 

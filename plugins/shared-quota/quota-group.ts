@@ -124,7 +124,9 @@ export class QuotaGroup {
 const kindOf = ({ service: { baseUrl = "" } }: EngineFacts): string =>
   `${packageVersion()}:${createHash("sha256").update(baseUrl).digest("hex").slice(0, 8)}`;
 
-/** Halts with the group, and goes on with it unless anything else has halted or resumed this engine meanwhile. */
+/**
+ * Halts with the group, and continues with it unless anything else has halted or resumed this engine in the meantime.
+ */
 const switchOf = ({ decide, events, halt, resume }: Context): SharedQuotaOptions["onHalt"] => {
   return (reason) => {
     if (reason !== undefined) {

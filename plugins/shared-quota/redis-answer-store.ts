@@ -8,7 +8,7 @@
 import { openRedis, type RedisConnection } from "sluice/plugins/redis";
 import type { AnswerReply, AnswerStore } from "./shared-reads.ts";
 
-/** Who asks and does not leave an answer within this is not waited for any more. */
+/** Longest wait for the answer of another engine that asks. */
 const askingMs = 5_000;
 const keptMs = 120_000;
 const answerMs = 1_000;

@@ -1,4 +1,4 @@
-/** What one engine's part in a shared quota is made of. */
+/** Options of one engine's part in a shared quota. */
 import type { Clock } from "sluice/extension";
 import type { ClaimStore } from "./claim.ts";
 import type { Enrolling } from "./enrolment.ts";
@@ -7,9 +7,9 @@ import type { Enrolling } from "./enrolment.ts";
 export interface SharedQuotaOptions extends Enrolling {
   readonly clock: Clock;
   readonly store: ClaimStore;
-  /** What all engines call the address that they share. */
+  /** Name of the address that all engines share. */
   readonly address: string;
-  /** The store says why all engines of the group halt; undefined when they may go on. */
+  /** Called with the reason why all engines of the group halt; undefined when they may continue. */
   readonly onHalt: (reason: string | undefined) => void;
   /** Another process has taken the name over. */
   readonly onFenced: () => void;

@@ -44,7 +44,7 @@ export class SharedQuota implements Division {
   #reconsiders = false;
   #pollAt = Number.NEGATIVE_INFINITY;
   #exitPollAt = Number.NEGATIVE_INFINITY;
-  /** Of all scopes, as the store knows them. */
+  /** Names of all scopes in the store. */
   #names: readonly string[] = [];
   #relearnedAt = Number.NEGATIVE_INFINITY;
   #startedAt: number;
@@ -92,7 +92,7 @@ export class SharedQuota implements Division {
     this.#plan();
   }
 
-  /** What is held of a window bounds its use, and the reserve is kept by all engines together. */
+  /** The held units of a window bound its use, and all engines together keep the reserve. */
   ceiling(window: LimitWindow, rank: Rank, alone: Ceiling): Ceiling {
     if (!isDivided(window)) return alone;
     const blind = window.spec.unit === "weight" ? (this.#facts as DivisionFacts).policy.probeUnits : 0;
@@ -114,7 +114,7 @@ export class SharedQuota implements Division {
   /** Most units of ours that window `index` may have. */
   #most(window: FixedWindow, index: number, rank: Rank, at: number): number {
     if (this.#isMute) return rank === "ordinary" ? 0 : (this.#scopes.get(window)?.mostAlone(index, rank, at) ?? 0);
-    // It may be asked of an instant to come, so `at` does not tell how long the store has been silent.
+    // It may be asked of an instant to come, so `at` is no measure of the store's silence.
     if (this.#state === "starting" && this.#options.clock.now() - this.#startedAt >= waits.patienceMs) this.#goAlone();
     const held = this.#scopes.get(window);
     if (held?.isApart === true) return held.mostApart(index, rank, at);
@@ -156,7 +156,7 @@ export class SharedQuota implements Division {
     });
   }
 
-  /** What may be used has changed without a word of the store. */
+  /** Notes that the usable units have changed without an answer of the store. */
   #reconsider(): void {
     if (this.#state === "closed") return;
     this.#facts?.changed();
@@ -195,7 +195,7 @@ export class SharedQuota implements Division {
     this.#options.onAnomaly("quota.divided", "the store of the shared quota answers again");
   }
 
-  /** Speaks at that instant, unless it is to speak before. */
+  /** Makes a statement at that instant, unless an earlier one is due. */
   #speakAt(wanted: number): void {
     const at = this.#state === "full" ? Math.max(wanted, this.#saidAt + waits.fullMs) : wanted;
     if (
@@ -257,14 +257,14 @@ export class SharedQuota implements Division {
     }
   }
 
-  /** There is no room for its share: nothing was said, and nothing is held. */
+  /** There is no room for its share: nothing was stated, and nothing is held. */
   #wait(enrolled: readonly Enrolled[], stated: readonly Stated[]): void {
     for (const one of stated) one.held.unsaid(one);
     if (this.#state !== "full") this.#options.onFull(fullText(this.#options, enrolled));
     this.#state = "full";
   }
 
-  /** Its windows are not those of the others: what it took for their beginning is looked for anew, once in a while. */
+  /** Its windows are not those of the others: their beginning is determined again, from time to time. */
   #mend({ held: { name } }: Stated, wrong: ReturnType<HeldUnits["granted"]>, now: number): void {
     if (wrong === undefined) return;
     this.#options.onAnomaly("quota.astray", astrayText(name, wrong));

@@ -1,5 +1,5 @@
 /**
- * What may have been used of a window by members who said nothing of it: a floor, or what they had under way.
+ * Units that members without a statement may have used of a window: a floor, or what they had under way.
  *
  * Invariants: processes of one name have one floor together, as each but the youngest may send nothing more: an engine
  * that dies again and again takes no more of the group's quota than its share. What each of them had under way counts.

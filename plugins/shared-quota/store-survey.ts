@@ -1,5 +1,5 @@
 /**
- * Survey of the store of a shared quota, for who examines it: the server, what it allows, and what engines have said.
+ * Survey of the store of a shared quota, for the doctor: the server, what it allows, and what engines have said.
  *
  * Invariants: changes nothing but one key of its own, which it removes; a command that is not allowed is named, and the
  * rest is read.
@@ -11,12 +11,12 @@ import type { Enrolled } from "./claim.ts";
 import { enrolledIn } from "./redis-claim-store.ts";
 
 interface SurveyedMember {
-  /** With its epoch: another process of the same name is another. */
+  /** Id with its epoch: another process of the same name has another. */
   readonly id: string;
   readonly floor: number;
   readonly lastWindow: number;
   readonly heardMs: number;
-  /** When window 0 began for it, on the store's clock, at the earliest and at the latest. */
+  /** Beginning of window 0 for it, on the store's clock, at the earliest and at the latest. */
   readonly begins: readonly [number, number] | undefined;
 }
 
@@ -52,7 +52,7 @@ export const surveyStore = async (address: string, group: string, clock: Clock):
     connectTimeout: answerMs,
     retryStrategy: () => null,
   });
-  // Told by the call that fails; without a listener the client would print it.
+  // Reported by the call that fails; without a listener the client would print it.
   redis.on("error", () => undefined);
   try {
     await redis.connect();

@@ -1,5 +1,5 @@
 /**
- * When windows of one scope begin for each member of a group, on the store's clock, and who is wrong where they
+ * Beginnings of one scope's windows for each member of a group, on the store's clock, and which is wrong where they
  * disagree.
  *
  * Invariants: more members outweigh fewer; of two camps alike, the one is believed whose member was, as long as it says
@@ -8,7 +8,7 @@
  */
 import { type ClaimItem, keptWindows, phaseSlackMs } from "./claim.ts";
 
-/** When window 0 began, at the earliest and at the latest. */
+/** Beginning of window 0, at the earliest and at the latest. */
 interface Beginning {
   readonly from: number;
   readonly to: number;
@@ -18,7 +18,7 @@ interface Beginning {
 }
 
 interface Judgement {
-  /** How much later than for the others its windows begin. */
+  /** Milliseconds by which its windows begin later than those of the others. */
   readonly astrayMs: number;
   /** It is not believed, and no member until it agrees. */
   readonly isLost: boolean;
@@ -58,7 +58,7 @@ export class WindowBeginnings {
     return { astrayMs, isLost };
   }
 
-  /** Floors of those that were heard within the windows that are kept. */
+  /** Floors of the members with a statement within the windows that are kept. */
   *floors(windowMs: number, at: number): Iterable<readonly [id: string, floor: number]> {
     for (const [id, { floor, heardAt }] of this.#said) if (at - heardAt <= keptWindows * windowMs) yield [id, floor];
   }

@@ -15,7 +15,7 @@ import type { StandbyOptions } from "./options.ts";
 import type { Standby } from "./standby.ts";
 import { standbyWords } from "./standby-words.ts";
 
-/** How long an answer of the store may take; a piece of a file may take longer, on a connection of its own. */
+/** Longest wait for an answer of the store; a piece of a file may take longer, on a connection of its own. */
 const answerMsMax = 1_000;
 const pieceMs = 5_000;
 

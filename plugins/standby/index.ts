@@ -1,5 +1,5 @@
 /**
- * Hot standby: of all processes that are started with one config one trades, and another goes on when it is gone.
+ * Hot standby: of all processes that are started with one config one trades, and another takes over when it is gone.
  *
  * Not here: who leads (lease.ts), what is copied (journal-copy.ts).
  *

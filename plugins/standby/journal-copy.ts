@@ -1,9 +1,9 @@
 /**
- * Copy of a leader's journal at the store, written beside the folder.
+ * Copy of a leader's journal at the store, written in addition to the folder.
  *
  * Invariants: what is written to the folder is at the store as well before `sync` resolves, as long as the store
  * answers; while it does not, the folder alone counts and nothing waits, and the store gets all of it with its next
- * answers, in pieces, without beginning anew after a failure. After another process has taken the lease no write
+ * answers, in pieces, without starting again after a failure. After another process has taken the lease no write
  * succeeds. Bytes at the store that were never read are not removed before the folder has them.
  * Not here: records (journal/), who may write (lease.ts), the folder of a process that stands by (journal-follower.ts).
  */
@@ -13,11 +13,11 @@ import { type CopyParts, firstFreeName, isSegment, pieceBytes } from "./journal-
 import type { Copied, JournalCopyStore } from "./lease-store.ts";
 
 interface CopiedDiskParts extends CopyParts {
-  /** Asked with each change, as a leader may take its lease anew. */
+  /** Epoch, read with each change, as a leader may take its lease again. */
   readonly epoch: () => number;
   /** The store over a connection of its own, for what the copy lacks; the same one when left out. */
   readonly bulk?: JournalCopyStore;
-  /** What the folder and the store have in common, as the follower has read it. */
+  /** Common bytes of the folder and the store, as the follower has read them. */
   readonly read?: ReadonlyMap<string, number>;
 }
 
@@ -28,11 +28,11 @@ export class CopiedDisk implements Disk {
   readonly #store: JournalCopyStore;
   readonly #bulk: JournalCopyStore;
   readonly #epoch: () => number;
-  /** How much of each file the store has confirmed. */
+  /** Bytes of each file that the store has confirmed. */
   readonly #confirmed: Map<string, number>;
   /** Files whose bytes at the store were read, or come from here. */
   readonly #known: Set<string>;
-  /** How much of each file that is to replace another is at the store. */
+  /** Bytes at the store of each file that is to replace another. */
   readonly #staged = new Map<string, number>();
   /** The store's version of the copy when it lacked nothing. */
   #version = 0;
@@ -54,7 +54,7 @@ export class CopiedDisk implements Disk {
     this.#known = new Set(read.keys());
   }
 
-  /** Whether the store lacks something that the folder has. */
+  /** True if the store lacks something that the folder has. */
   get isBehind(): boolean {
     return this.#behind;
   }
@@ -160,7 +160,7 @@ export class CopiedDisk implements Disk {
     await this.#answered(() => this.#store.remove(this.#epoch(), name));
   }
 
-  /** What is too much for one answer goes in pieces. */
+  /** Sends in pieces what is too much for one answer. */
   #fallBehind(): void {
     this.#behind = true;
     // Who leads is settled by the lease, and the next attempt is not far.
@@ -268,7 +268,7 @@ export class CopiedDisk implements Disk {
     return true;
   }
 
-  /** What the store answers; undefined where it does not, and then it is behind. */
+  /** Answer of the store; undefined where there is none, and then the copy is behind. */
   async #answered<T>(ask: () => Promise<T>): Promise<T | undefined> {
     let answer: T | Copied;
     try {

@@ -1,8 +1,8 @@
 /**
  * Follower of a leader's journal: the folder of a process that stands by, kept like the copy at the store.
  *
- * Invariants: files travel in pieces, and an attempt that fails goes on where the last one ended; a file appears under
- * its name once all of it is here. A folder keeps what continues the copy; what contradicts it is set aside under
+ * Invariants: files travel in pieces, and an attempt after a failure continues where the last one ended; a file appears
+ * under its name once all of it is here. A folder keeps what continues the copy; what contradicts it is set aside under
  * another name, never dropped.
  * Not here: how a leader's journal gets to the store (journal-copy.ts), when it is followed (standby.ts).
  */
@@ -22,7 +22,7 @@ export const pieceBytes = 64 << 10;
 /** True for the name of a segment of a journal. */
 export const isSegment = (name: string): boolean => /^\d{8}\.journal$/.test(name);
 
-/** What contradicts the copy is kept under it. */
+/** Name under which a file that contradicts the copy is kept. */
 export const firstFreeName = async (disk: Disk, name: string): Promise<string> => {
   const names = await disk.list();
   let count = 1;
@@ -30,7 +30,7 @@ export const firstFreeName = async (disk: Disk, name: string): Promise<string> =
   return `${name}.${count}.apart`;
 };
 
-/** The folder of a process that stands by: follows the store's copy. What it has read is kept when an attempt fails. */
+/** The folder of a standby: follows the store's copy. What it has read is kept when an attempt fails. */
 export class JournalFollower {
   readonly #parts: CopyParts;
   /** Files whose bytes here are those at the store, by how many there are here. */
@@ -72,7 +72,7 @@ export class JournalFollower {
     for (const name of own) {
       // Segments before the first one of the copy are not needed any more.
       if (name < first) await disk.remove(name);
-      // Begun by this process when it led, and by nobody else since, or given up by who led after it.
+      // Begun by this process when it led, and not changed by another since, or given up by the next leader.
       else if (name > last && !isAhead) await this.#setAside(name);
     }
   }
@@ -109,7 +109,7 @@ export class JournalFollower {
     await this.#append(name, part, total, this.#fetched);
   }
 
-  /** Whether the first bytes of the file are those of the folder. */
+  /** True if the first bytes of the file are those of the folder. */
   async #isSame(name: string, own: Uint8Array, bytes: number): Promise<boolean> {
     for (let at = this.#equal.get(name) ?? 0; at < bytes; ) {
       const piece = await this.#piece(name, at, bytes);

@@ -12,9 +12,9 @@
  * loss of memory, and tells people how long ago something was heard; nothing else depends on it.
  */
 
-/** What the store tells of a process that stands by is dropped after so long. */
+/** Age at which the entry of a standby is dropped. */
 export const standbyMs = 60_000;
-/** A staged file that gets no more pieces is dropped after so long. */
+/** Age at which a staged file without new pieces is dropped. */
 const stagedMs = 600_000;
 
 const now = `
@@ -22,7 +22,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** KEYS: lease, standbys. ARGV: name. Returns the record's fields and values; says that `name` stands by. */
+/** KEYS: lease, standbys. ARGV: name. Returns the record's fields and values; notes that `name` is a standby. */
 export const lookScript = `${now}
 redis.call('HSET', KEYS[2], ARGV[1], string.format('%.0f', now))
 return redis.call('HGETALL', KEYS[1])

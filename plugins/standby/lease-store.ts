@@ -7,7 +7,7 @@
  * Not here: when the lease is taken or given up (lease.ts), what is copied (journal-copy.ts).
  */
 
-/** Who leads, as the store holds it. */
+/** Record of the leader in the store. */
 export interface LeaseRecord {
   /** Rises with each process that takes the lease. */
   readonly epoch: number;
@@ -18,7 +18,7 @@ export interface LeaseRecord {
   /** One process from its start to its end. */
   readonly session: string;
   /**
-   * Service, users and instance: two engines of one name that are not the same engine must not stand in for each other.
+   * Service, users and instance: two engines of one name that are not the same engine must not replace each other.
    */
   readonly owner: string;
   /** It was given back in order: nothing of its holder is under way any more. */
@@ -28,17 +28,17 @@ export interface LeaseRecord {
 export interface Sighting {
   /** Undefined where the store knows of none. */
   readonly record: LeaseRecord | undefined;
-  /** Which memory this is: another one may have lost what the first knew. */
+  /** Id of the store's memory: another one may have lost what the first knew. */
   readonly memory: string;
 }
 
-/** A process and how long ago the store heard of it. */
+/** A process and the age of its last message to the store. */
 export interface Heard {
   readonly name: string;
   readonly ms: number;
 }
 
-/** Of one instance who leads, as the store knows it, and who stands by. */
+/** Leader of one instance, as the store knows it, and its standbys. */
 export interface Leadership {
   readonly instance: string;
   readonly leader: Heard;
@@ -82,22 +82,22 @@ export type Copied = "copied" | "gap" | "deposed";
 
 export interface JournalCopyStore {
   files(): Promise<CopiedFiles>;
-  /** At most so many `bytes` of the file. */
+  /** Reads at most so many `bytes` of the file. */
   read(file: string, from: number, bytes: number): Promise<Uint8Array>;
   /** Bytes of the file from `at` on; what is there already is left as it is. */
   append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
   /** The whole file, in place of what was there. */
   replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied>;
-  /** A piece of a file that replaces another once it is whole; from 0 on it begins anew. */
+  /** A piece of a file that replaces another once it is whole; from 0 on it begins again. */
   stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
   /** The staged file, which has so many bytes, in place of what was there. `gap`: it has not. */
   replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied>;
   remove(epoch: number, file: string): Promise<Copied>;
 }
 
-/** Every call may reject: then nobody knows whether it was done. */
+/** Every call may reject: then it is not known whether it was done. */
 export interface LeaseStore extends JournalCopyStore {
-  /** Who leads; says at the same time that this process stands by. */
+  /** Reads the leader, and notes at the same time that this process is a standby. */
   look(candidate: Candidate): Promise<Sighting>;
   /** Takes the lease where the record is still as it was `seen`. The new epoch, or undefined where it is not. */
   take(candidate: Candidate, seen: LeaseRecord | undefined): Promise<number | undefined>;

@@ -29,7 +29,7 @@ interface LeaseOptions {
   readonly leaseMs: number;
   /** So long after it was signed a request may still be executed. */
   readonly toleranceMs: number;
-  /** After each turn, whatever came of it. */
+  /** Called after each turn, with any result. */
   readonly onTurn: () => void;
   /** Another process took the lease from this one, which had led. */
   readonly onDeposed: (by: string) => void;
@@ -56,16 +56,16 @@ export class Lease {
   #seq = 0;
   #memory = "";
   #standbys: readonly Heard[] = [];
-  /** When the request that was last confirmed left. */
+  /** Instant at which the last confirmed request left. */
   #confirmed = never;
   #settlesAt = Number.POSITIVE_INFINITY;
   #seen: { readonly mark: string; readonly record: LeaseRecord | undefined; readonly since: number } | undefined;
-  /** When the record last changed, or a look last found it: for people. */
+  /** Instant of the last change of the record, or of the last look at it: for people. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #hasSeenLeader = false;
   /** Since when the store has answered nothing, without a pause of this process. */
   #failing: { readonly from: number; readonly last: Instant } | undefined;
-  /** What the store holds since it may have lost who leads, and since when. */
+  /** State of the store since it may have lost the leader. */
   #unsure: { readonly mark: string; readonly since: number; readonly last: Instant } | undefined;
   #error: string | undefined;
   #timer: Timer | undefined;
@@ -110,12 +110,12 @@ export class Lease {
     return this.#epoch;
   }
 
-  /** Processes that stand by, as the store last told their leader. */
+  /** Standbys by the store's last answer to their leader. */
   get standbys(): readonly Heard[] {
     return this.#standbys;
   }
 
-  /** Who led when it was last looked, and how long ago a sign of it was seen. */
+  /** Leader at the last look, and the age of its last sign of life. */
   get leader(): (Heard & { readonly released: boolean }) | undefined {
     const record = this.#seen?.record;
     if (record === undefined) return undefined;
@@ -172,7 +172,7 @@ export class Lease {
     if (record !== undefined && record.owner !== candidate.owner) throw new ForeignLease(record, candidate);
     this.#memory = memory;
     if (record?.session === candidate.session && !record.released) {
-      // The answer to its own claim was lost. From when it holds, the next renewal says.
+      // The answer to its own claim was lost. The next renewal shows from when it holds.
       this.#hold(record.epoch, never);
       await this.#renew(this.#instant());
       return;
@@ -180,7 +180,7 @@ export class Lease {
     const now = clock.now();
     const mark = markOf(record, memory);
     if (this.#seen?.mark !== mark) {
-      // A record that changes has somebody behind it.
+      // A record that changes has a living process behind it.
       this.#hasSeenLeader ||= this.#seen !== undefined && record !== undefined;
       this.#seen = { mark, record, since: now };
       if (record !== undefined) this.#heardAt = now;
@@ -255,7 +255,7 @@ export class Lease {
     this.#hold(epoch, asked, true);
   }
 
-  /** A request that a pause of this process has outlasted says nothing of the store. */
+  /** A request during a pause of this process is no evidence about the store. */
   #fail(asked: Instant): void {
     const now = this.#instant();
     const { leaseMs } = this.#options;

@@ -1,7 +1,7 @@
 /**
  * Lease store within one process: the algorithm that the scripts for Redis follow as well, for tests and comparison.
  *
- * Not here: loss, delay and repetition of what is said to it, which a test puts around it.
+ * Not here: loss, delay and repetition of messages, which a test puts around it.
  */
 
 import { standbyMs } from "./lease-scripts.ts";

@@ -147,7 +147,7 @@ export class RedisLeaseStore implements LeaseStore {
     return (await this.#ask((redis) => redis.removeCopy(3, ...this.#copyKeys(file), epoch, file))) as Copied;
   }
 
-  /** Who leads in the group, of each instance. */
+  /** Leader of each instance of the group. */
   async leaderships(): Promise<readonly Leadership[]> {
     const now = await this.#told(this.#connection.now());
     const since = (at: string | undefined): number => Math.max(0, now - Number(at ?? now));

@@ -1,7 +1,7 @@
 /**
  * Text for a process's role in a standby group.
  *
- * Invariants: names and errors are text of others, which whoever prints the line makes printable.
+ * Invariants: names and errors are text of others, which the printer of the line makes printable.
  * Not here: the choice of the leader (lease.ts).
  */
 import type { StandbyHealth } from "sluice/extension";
@@ -9,7 +9,7 @@ import type { StandbyHealth } from "sluice/extension";
 /** Length of twenty heartbeats. */
 const silentMs = 10_000;
 
-/** Whether a standby's last heartbeat is recent. */
+/** True if a standby's last heartbeat is recent. */
 const isAlive = ({ heardMs }: StandbyHealth["standbys"][number]): boolean => heardMs < silentMs;
 
 const ago = ({ heardMs }: StandbyHealth["standbys"][number]): string =>

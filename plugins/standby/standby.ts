@@ -1,5 +1,5 @@
 /**
- * Hot standby: one of several processes of the same engine leads, and another goes on when it is gone.
+ * Hot standby: one of several processes of the same engine leads, and another takes over when it is gone.
  *
  * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and
  * exits only once its lease has run out or its journal's copy lacks something, and once the lease has run out no exit
@@ -36,7 +36,7 @@ export interface StandbyOptions {
   readonly toleranceMs: number;
   /** The journal's folder. */
   readonly disk: Disk;
-  /** Whether an order of this engine is an exit, with or without the service's flag. */
+  /** True if an order of this engine is an exit, with or without the service's flag. */
   readonly isExit: (clOrdId: string) => boolean;
   /** True for an exit without the flag. */
   readonly isUnflagged?: (clOrdId: string) => boolean;
@@ -63,7 +63,7 @@ export class Standby {
   #resolveTurn: () => void = () => undefined;
   #isOver = false;
   #giveUp: (error: unknown) => void = () => undefined;
-  /** Rejects when this process is ended or deposed: it leads no more, or never. */
+  /** Rejects when this process has ended or another one leads: it does not lead any more, or never will. */
   readonly #over: Promise<never>;
 
   constructor(options: StandbyOptions) {
@@ -297,7 +297,7 @@ const firstMs = 3_000;
 const firstNoted = 2;
 const attemptsPerNote = 120;
 
-/** Of a lease: so long an orderly end waits for the copy. */
+/** Part of a lease for which an orderly end waits for the copy. */
 const endPart = 1 / 2;
 const endedBehind =
   "the store does not have the whole journal, so the lease is not given back: the next process waits until it has run out, and finds what is missing in the service's lists";
