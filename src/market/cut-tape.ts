@@ -10,6 +10,7 @@
 import { BookSide } from "./book-side.ts";
 import { rowsBefore } from "./recorded-history.ts";
 import type { Fixture } from "./tape/fixture.ts";
+import { barsBefore } from "./tape/tape.ts";
 
 /** From `fromAt` on, up to but without `toAt`; milliseconds since the epoch. */
 export interface TimeWindow {
@@ -51,9 +52,8 @@ export const cutTape = (tape: Tape, window: TimeWindow): Tape => {
 /** What of each series lies before the window: the rows that `cutTape` leaves out there. */
 export const rowsBeforeWindow = (tape: Tape, { fromAt }: TimeWindow): Tape["series"] =>
   tape.series.map((series) => {
-    const { at } = series;
-    const shorter = series.kind === "candle" ? series.barMs : 0;
-    const to = fromAt <= tape.startAt ? 0 : rowsBefore(at, fromAt + shorter);
+    const before = series.kind === "candle" ? barsBefore(series, fromAt) : rowsBefore(series.at, fromAt);
+    const to = fromAt <= tape.startAt ? 0 : before;
     return seriesOf(series, { from: 0, to, ...none });
   });
 
@@ -64,7 +64,7 @@ const partOf = (series: Series, tape: Tape, { fromAt, toAt }: TimeWindow): Part 
   if (series.kind === "candle") {
     // A bar that ends with the window holds nothing from beyond it.
     const to = rowsBefore(at, toAt, true);
-    return { from: fromAt <= tape.startAt ? 0 : Math.min(to, rowsBefore(at, fromAt + series.barMs)), to, ...none };
+    return { from: fromAt <= tape.startAt ? 0 : Math.min(to, barsBefore(series, fromAt)), to, ...none };
   }
   const [from, to] = [rowsBefore(at, fromAt), rowsBefore(at, toAt)];
   if (from === 0) return { from, to, ...none };

@@ -45,12 +45,12 @@ const remedyFor = (format: unknown): string =>
 /** Hash of a fixture: of its instruments and of the content of its series. */
 export const contentHashOf = (
   instruments: readonly TapeInstrument[],
-  series: readonly Pick<FixtureSeries, "kind" | "instId" | "barMs" | "rows" | "content">[],
+  series: readonly Pick<FixtureSeries, "kind" | "instId" | "barMs" | "bars" | "rows" | "content">[],
 ): string => {
   const data = [
     manifestFormat,
     instruments.map(({ instId, tickSize, lotSize }) => [instId, tickSize, lotSize]),
-    series.map(({ kind, instId, barMs, rows, content }) => [kind, instId, barMs ?? 0, rows, content]),
+    series.map(({ kind, instId, barMs, bars, rows, content }) => [kind, instId, bars ?? barMs ?? 0, rows, content]),
   ];
   return createHash("sha256").update(JSON.stringify(data)).digest("hex");
 };

@@ -36,7 +36,7 @@ import {
   type FixtureSeries,
   manifestFormat,
 } from "./manifest-schema.ts";
-import { columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
+import { type CandleSeries, columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
 
 export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 
@@ -151,7 +151,7 @@ export const hashOfRows = ({ instruments, series }: Tape): string =>
     series.map((one) => ({
       kind: one.kind,
       instId: instruments[one.instrument]?.instId ?? "",
-      ...(one.kind === "candle" ? { barMs: one.barMs } : {}),
+      ...(one.kind === "candle" ? barFields(one) : {}),
       rows: one.at.length,
       content: contentOf(one, seriesName(one, instruments)),
     })),
@@ -185,13 +185,20 @@ const readSeries = (dir: string, entry: FixtureSeries, instrument: number): Seri
   if (sha256 !== entry.sha256) throw damaged(path, `SHA-256 ${entry.sha256}`, sha256);
   const { at, columns, content } = decodeSeries(bytes, entry.kind, entry.rows, path);
   if (content !== entry.content) throw damaged(path, `rows of SHA-256 ${entry.content}`, content);
-  return seriesOf(entry.kind, instrument, at, columns, entry.barMs);
+  return seriesOf(entry.kind, instrument, at, columns, entry.bars === undefined ? entry.barMs : gridOf(entry.bars));
 };
+
+/** A grid is written by its name. */
+const barFields = ({ barMs, grid }: CandleSeries): Pick<FixtureSeries, "barMs" | "bars"> => ({
+  barMs,
+  ...(grid !== undefined && { bars: gridName(grid) }),
+});
 
 const writeSeries = (draft: string, series: Series, instruments: readonly TapeInstrument[]): FixtureSeries => {
   const { instId } = instruments[series.instrument] as TapeInstrument;
-  const barMs = series.kind === "candle" ? { barMs: series.barMs } : {};
-  const file = `${instId}.${series.kind}${series.kind === "candle" ? `-${series.barMs}` : ""}.bin`;
+  const bars = series.kind === "candle" ? barFields(series) : {};
+  const name = (bars.bars ?? String(bars.barMs)).replaceAll(/[^A-Za-z0-9-]/g, "_");
+  const file = `${instId}.${series.kind}${series.kind === "candle" ? `-${name}` : ""}.bin`;
   const { bytes, content } = encodeSeries(series, seriesName(series, instruments));
   writeFileSync(join(draft, file), bytes);
   const columns = ["at", ...columnNames[series.kind]];
@@ -200,7 +207,7 @@ const writeSeries = (draft: string, series: Series, instruments: readonly TapeIn
     file,
     kind: series.kind,
     instId,
-    ...barMs,
+    ...bars,
     rows,
     bytes: bytes.length,
     sha256: sha256Of(bytes),

@@ -16,6 +16,8 @@ export interface FixtureSeries {
   readonly instId: string;
   /** Candles only. */
   readonly barMs?: number;
+  /** Name of the grid of bars that are not all equally long, such as `month` or `86400000@-25200000@America/New_York`. */
+  readonly bars?: string;
   readonly rows: number;
   readonly bytes: number;
   /** Of the file as it lies on disk. */
@@ -61,6 +63,7 @@ const count = { type: "integer", minimum: 0 } as const;
 const text = { type: "string" } as const;
 /** No way out of the folder. */
 const filePattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+const barsPattern = "^(month|[1-9][0-9]*)(@-?[0-9]+@[A-Za-z0-9_+/-]+)?$";
 const hash = { type: "string", pattern: "^[0-9a-f]{64}$" } as const;
 
 const objectOf = (required: Readonly<Record<string, object>>, optional: Readonly<Record<string, object>> = {}) => ({
@@ -87,7 +90,7 @@ const seriesSchema = objectOf(
     content: hash,
     columns: { type: "array", items: text },
   },
-  { barMs: { type: "integer", minimum: 1 } },
+  { barMs: { type: "integer", minimum: 1 }, bars: { type: "string", pattern: barsPattern } },
 );
 
 const delay = { type: "number", minimum: 0 } as const;
@@ -147,7 +150,7 @@ const isSeries = shaped(
     content: isHash,
     columns: listOf(isText),
   },
-  { barMs: (value) => isCount(value) && value !== 0 },
+  { barMs: (value) => isCount(value) && value !== 0, bars: matches(barsPattern) },
 );
 
 /**

@@ -10,6 +10,7 @@ import { grid } from "../../decimal.ts";
 import { SluiceError } from "../../errors.ts";
 import { commonStep, priceColumns, quantityColumns } from "./common-step.ts";
 import {
+  barsIn,
   type Column,
   columnsOf,
   createTape,
@@ -189,7 +190,7 @@ const overlapping = ({ series, earlier, later, fromMs, toMs }: Overlap): SluiceE
   );
 
 const rebuilt = (series: Series, at: Float64Array, columns: readonly Column[]): Series =>
-  seriesOf(series.kind, series.instrument, at, columns, barOf(series));
+  seriesOf(series.kind, series.instrument, at, columns, barsIn(series));
 
 const rowsWhere = (series: Series, isKept: (row: number) => boolean): Series => {
   const kept = Uint32Array.from(series.at.keys()).filter(isKept);

@@ -56,7 +56,10 @@ export interface LevelSeries extends Timed {
 /** Finished bars; `at` is the instant a bar closed. */
 export interface CandleSeries extends Timed {
   readonly kind: "candle";
+  /** Their length; of days, weeks and months of a calendar the usual one. */
   readonly barMs: number;
+  /** Of bars that are not all equally long. */
+  readonly grid?: BarGrid;
   readonly open: Float64Array;
   readonly high: Float64Array;
   readonly low: Float64Array;
@@ -131,16 +134,48 @@ export const columnsOf = (series: Series): Column[] => {
   return columnNames[series.kind].map((name) => byName[name] as Column);
 };
 
-/** A series from its columns, `columns` being in the order of `columnNames`. `barMs` matters to candles only. */
+/**
+ * A series from its columns, `columns` being in the order of `columnNames`. `bars`, the length of bars or their grid,
+ * matters to candles only.
+ */
 export const seriesOf = (
   kind: SeriesKind,
   instrument: number,
   at: Float64Array,
   columns: readonly Column[],
-  barMs = 0,
+  bars: number | BarGrid = 0,
 ): Series => {
   const named = Object.fromEntries(columnNames[kind].map((name, index) => [name, columns[index]]));
-  return { kind, instrument, at, ...(kind === "candle" ? { barMs } : {}), ...named } as unknown as Series;
+  return { kind, instrument, at, ...(kind === "candle" ? lengthOf(bars) : {}), ...named } as unknown as Series;
+};
+
+const lengthOf = (bars: number | BarGrid): Pick<CandleSeries, "barMs" | "grid"> => {
+  if (typeof bars === "number") return { barMs: bars };
+  return { barMs: bars.length === "month" ? monthMs : bars.length, grid: bars };
+};
+
+/** The grid of bars, or their length where that is all there is to it; 0 of other rows. */
+export const barsIn = (series: Series): number | BarGrid =>
+  series.kind === "candle" ? (series.grid ?? series.barMs) : 0;
+
+/** When the bar of a row began. */
+export const openingsOf = ({ at, barMs, grid }: CandleSeries): ((row: number) => number) => {
+  if (grid === undefined) return (row) => (at[row] as number) - barMs;
+  const calendar = new BarCalendar(grid);
+  return (row) => calendar.openedBy(at[row] as number);
+};
+
+/** How many bars began before `at`; with `including` also one that began then. */
+export const barsBefore = (series: CandleSeries, at: number, including = false): number => {
+  const openedAt = openingsOf(series);
+  let [low, high] = [0, series.at.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const opened = openedAt(middle);
+    if (opened < at || (including && opened === at)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 };
 
 /** A recorded market in memory: instruments, and one series of columns for each kind of data of each. */
@@ -158,7 +193,7 @@ export interface Tape {
 /** `trade of BTC-USDT-SWAP`, for messages. */
 export const seriesName = (series: Series, instruments: readonly TapeInstrument[]): string => {
   const instId = instruments[series.instrument]?.instId ?? `instrument ${series.instrument}`;
-  return `${series.kind === "candle" ? `${series.barMs} ms candle` : series.kind} of ${instId}`;
+  return `${series.kind === "candle" ? `${series.grid === undefined ? `${series.barMs} ms` : lengthName(series.grid)} candle` : series.kind} of ${instId}`;
 };
 
 /** Checks the series and merges them once into one order of time. */

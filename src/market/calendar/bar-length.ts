@@ -4,7 +4,7 @@
  *
  * Invariants: the refusal of a length names the number to write instead.
  */
-import { SluiceError } from "../errors.ts";
+import { SluiceError } from "../../errors.ts";
 
 const secondMs = 1_000;
 /** Bars shorter than this hold next to no trades: such a number counts seconds or minutes. */
