@@ -42,6 +42,9 @@ interface Given {
   readonly disorderMs: number;
   readonly axis: "receive" | "exchange";
   readonly terms?: string[];
+  readonly anchor?: string;
+  readonly zone?: string;
+  readonly offGrid?: "drop" | "shift";
   readonly anyTime?: true;
   readonly force?: boolean;
   readonly json?: true;
@@ -83,6 +86,17 @@ const addImportCommand = (program: Command, io: CliIo, parts: ImportParts = {}):
         .default("receive"),
     )
     .option("--terms <file...>", "funding rates, mark prices and rule changes to merge in (CSV or JSON lines)")
+    .option(
+      "--anchor <time>",
+      "candles: time of day at which days begin, such as 17:00, or shorter bars, such as 00:30",
+    )
+    .option("--zone <name>", "candles: zone of their days, weeks or months, such as America/New_York")
+    .addOption(
+      new Option("--off-grid <how>", "candles off the grid of the others: leave them out, or move them").choices([
+        "drop",
+        "shift",
+      ]),
+    )
     .option("--any-time", "take bars shorter than a second and times in the future")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON object")

@@ -7,7 +7,7 @@
  */
 
 import type { Tape } from "sluice/backtest";
-import { type FixtureFinding, type Series, seriesName } from "sluice/extension";
+import { BarCalendar, type FixtureFinding, type Series, seriesName } from "sluice/extension";
 
 /** Returns what is odd about the rows of a tape, each finding once for each series. */
 export const findingsOf = ({ series, instruments }: Tape): readonly FixtureFinding[] =>
@@ -39,15 +39,23 @@ const rowFindings = (series: Series, tell: Tell): void => {
 };
 
 const candleFindings = (
-  { at, barMs, open, high, low, close, volume }: Extract<Series, { kind: "candle" }>,
+  { at, barMs, grid, open, high, low, close, volume }: Extract<Series, { kind: "candle" }>,
   tell: Tell,
 ): void => {
+  const calendar = grid === undefined ? undefined : new BarCalendar(grid);
+  const missingBefore = (row: number): number => {
+    const [before, now] = [at[row - 1] as number, at[row] as number];
+    if (calendar === undefined) return (now - before) / barMs - 1;
+    let missing = -1;
+    for (let end = before; end < now; end = calendar.endOf(end)) missing++;
+    return missing;
+  };
   for (let row = 0; row < at.length; row++) {
     const [o, h, l, c] = [open[row], high[row], low[row], close[row]] as [number, number, number, number];
     if (!(l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h))
       tell("problem", "bars whose low or high is not the lowest or highest price", row);
     if (volume[row] === 0) tell("remark", "bars without volume", row);
-    const missing = row === 0 ? 0 : ((at[row] as number) - (at[row - 1] as number)) / barMs - 1;
+    const missing = row === 0 ? 0 : missingBefore(row);
     // The first of them opens when the one before closed.
     if (missing > 0) tell("remark", "bars missing in gaps", row, missing, at[row - 1]);
     if (missing < 0) tell("problem", "bars that begin before the one before them ended", row);

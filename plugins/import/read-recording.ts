@@ -64,6 +64,15 @@ export interface RecordingOptions {
    * time.
    */
   readonly terms?: readonly string[];
+  /** Candles: when bars begin, as for `market.candles`. Found from their times when left out. */
+  readonly anchor?: string;
+  /** Candles: the zone whose days, weeks or months they are. Found from their times when left out. */
+  readonly zone?: string;
+  /**
+   * Candles: leaves out bars that are off the grid of the others, or moves each to the next place, so that none ends
+   * before its data. Left out: they are refused.
+   */
+  readonly offGrid?: "drop" | "shift";
   /** Takes bars shorter than a second and instants in the future, which are refused otherwise. */
   readonly anyTime?: boolean;
   /** Instant of the import, in milliseconds: what is more than a day later is refused. Left out: the system clock's. */
@@ -230,6 +239,9 @@ const rowsTape = async (
     contractSize: stepOf("contract size", contractSize),
     now: nowOf(options),
     anyTime: options.anyTime,
+    anchor: options.anchor,
+    zone: options.zone,
+    offGrid: options.offGrid,
   };
   const found = await readTable(part, { ...given, axis, prices, quantities, note, disorderMs, onRead });
   const steps = { instId: instrument, tickSize: prices.step(), lotSize: found.lotSize ?? quantities.step() };

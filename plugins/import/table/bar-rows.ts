@@ -2,16 +2,17 @@
  * Bars of a file as a series.
  *
  * Invariants: a bar becomes visible when it has closed, never before; `0 < low <= open, close <= high`; the bar length
- * is the smallest gap and every gap a multiple of it, or the bar that is off the grid of the most frequent gap is
- * refused by line; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted,
+ * is the smallest gap and every gap a multiple of it, or bars follow a calendar (bar-grid.ts); a bar that is off the
+ * grid of the others is refused by line, unless it is asked for that such bars are dropped or moved; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted,
  * one that is repeated otherwise is refused by line.
  */
 import { SluiceError } from "sluice";
-import { type Series, seriesOf } from "sluice/extension";
+import { BarCalendar, lengthName, type Series, seriesOf } from "sluice/extension";
 import { append, growing } from "../import-columns.ts";
 import { type DecimalColumn, type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type VolumeColumn, volumeColumn } from "../import-volumes.ts";
 import type { Note } from "../reader-options.ts";
+import { calendarOf, type GridOptions, givenGrid, type Placed, placedOn } from "./bar-grid.ts";
 import type { RowOrder } from "./row-order.ts";
 import { inOrder, type RowSink, type RowValues } from "./row-sink.ts";
 
@@ -21,6 +22,7 @@ interface BarOptions {
   readonly prices: DecimalPool;
   readonly lotSize: string | undefined;
   readonly timestamp: "open" | "close";
+  readonly grid: GridOptions;
   readonly note: Note;
 }
 
@@ -80,13 +82,56 @@ export class BarRows implements RowSink {
     this.#lotSize = found;
     if (rounded > 0) note(`volumes brought down to the lot size ${found}`, rounded);
     const by = order.order();
-    const times = inOrder(order.at.values.slice(0, order.at.length), by);
+    const read = inOrder(order.at.values.slice(0, order.at.length), by);
+    const { calendar, placed } = this.#placed(read, by);
+    const rows = placed.rows.map((row) => by?.[row] ?? row);
+    this.#countGaps(placed.times, calendar);
+    const endOf = (opened: number): number => (calendar.isFixed ? opened + calendar.barMs : calendar.endOf(opened));
+    const at = timestamp === "close" ? placed.times : placed.times.map(endOf);
+    const columns = [...names.map((name) => inOrder(this.#columns[name].counts(), rows)), inOrder(counts, rows)];
+    const { grid, barMs, isFixed } = calendar;
+    return [seriesOf("candle", 0, at, columns, isFixed ? barMs : grid)];
+  }
+
+  /** The calendar of the bars, and those that fit it. */
+  #placed(
+    times: Float64Array,
+    by: Uint32Array | undefined,
+  ): { readonly calendar: BarCalendar; readonly placed: Placed } {
+    const { grid: options, note } = this.#options;
+    const all = { rows: Uint32Array.from(times.keys()), times };
+    const monthly = this.#monthly(times);
+    if (monthly !== undefined) return { calendar: monthly, placed: all };
     const barMs = this.#barLength(times);
-    this.#checkGrid(times, barMs, by);
-    this.#countGaps(times, barMs);
-    const at = timestamp === "close" ? times : times.map((opened) => opened + barMs);
-    const columns = [...names.map((name) => inOrder(this.#columns[name].counts(), by)), inOrder(counts, by)];
-    return [seriesOf("candle", 0, at, columns, barMs)];
+    const given = givenGrid(barMs, options, this.#options.file);
+    const fixed = given ?? gridThrough(times[0] ?? 0, barMs);
+    if (given === undefined ? areApartBy(barMs, times) : isOn(given, times)) return { calendar: fixed, placed: all };
+    const commonMs = commonGap(times);
+    const known = calendarOf(times, commonMs, options);
+    if (known !== undefined) {
+      note(`bars follow the calendar of ${lengthName(known.grid)}`, times.length);
+      return { calendar: known, placed: all };
+    }
+    const calendar =
+      givenGrid(commonMs, options, this.#options.file) ?? gridThrough(phaseOf(times, commonMs), commonMs);
+    if (options.offGrid === undefined) throw this.#offGrid(times, calendar, by);
+    const placed = placedOn(calendar, times, options.offGrid);
+    const moved = placed.times.reduce(
+      (count, at, row) => count + (at === times[placed.rows[row] as number] ? 0 : 1),
+      0,
+    );
+    if (moved > 0) note("bars off the grid, moved to their next place", moved);
+    if (placed.rows.length < times.length) note("bars off the grid, dropped", times.length - placed.rows.length);
+    return { calendar, placed };
+  }
+
+  /** Months are told by their length, though few of them may be equally long. */
+  #monthly(times: Float64Array): BarCalendar | undefined {
+    const shortest = shortestGap(times, this.#toldMs ?? Number.POSITIVE_INFINITY);
+    if (!(shortest >= 28 * dayMs && shortest <= 31 * dayMs)) return undefined;
+    const ends = times.length === 1 ? times.map((at) => at + shortest) : times;
+    const calendar = calendarOf(Float64Array.from([...times, ...ends]).sort(), shortest, this.#options.grid);
+    return calendar?.grid.length === "month" ? calendar : undefined;
   }
 
   #checkShape(row: number, line: number, shown: string): void {
@@ -103,9 +148,7 @@ export class BarRows implements RowSink {
 
   #barLength(times: Float64Array): number {
     const { file } = this.#options;
-    let barMs = this.#toldMs ?? Number.POSITIVE_INFINITY;
-    for (let row = 1; row < times.length; row++)
-      barMs = Math.min(barMs, (times[row] as number) - (times[row - 1] as number));
+    const barMs = shortestGap(times, this.#toldMs ?? Number.POSITIVE_INFINITY);
     if (barMs === Number.POSITIVE_INFINITY)
       throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
     const commonMs = commonGap(times);
@@ -118,38 +161,67 @@ export class BarRows implements RowSink {
     );
   }
 
-  /** Where a gap is no multiple of the bar length, some bar is off the grid that most of them share. */
-  #checkGrid(times: Float64Array, barMs: number, by: Uint32Array | undefined): void {
-    const isOnGrid = (lengthMs: number): boolean =>
-      times.every((at, row) => row === 0 || Number.isInteger((at - (times[row - 1] as number)) / lengthMs));
-    if (isOnGrid(barMs)) return;
-    const commonMs = commonGap(times);
-    const phase = mostFrequent(times.map((at) => at % commonMs));
-    const row = Math.max(
-      0,
-      times.findIndex((at) => at % commonMs !== phase),
-    );
+  /** Names the first bar off the grid that most of them share, and how many there are. */
+  #offGrid(times: Float64Array, calendar: BarCalendar, by: Uint32Array | undefined): SluiceError {
+    const isOff = (at: number): boolean => calendar.startOf(at) !== at;
+    const row = Math.max(0, times.findIndex(isOff));
+    const count = times.reduce((total, at) => total + (isOff(at) ? 1 : 0), 0);
     const { file } = this.#options;
     const at = times[row] as number;
-    const offMs = (((at - phase) % commonMs) + commonMs) % commonMs;
-    throw importInvalid(
+    const others = count > 1 ? `, the first of ${count}` : "";
+    const clocks =
+      count > 1 && times.every((time) => time % halfHourMs === (times[0] as number) % halfHourMs) ? clockAdvice : "";
+    return importInvalid(
       file,
       this.#lines.values[by?.[row] ?? row] as number,
-      `the bar of ${new Date(at).toISOString()} is off the grid: bars last ${commonMs} ms, and it comes ${offMs} ms after its place. Correct its timestamp, or remove the row.`,
+      `the bar of ${new Date(at).toISOString()} is off the grid${others}: bars last ${calendar.barMs} ms, and it comes ${at - calendar.startOf(at)} ms after its place. ` +
+        `Correct its timestamp, or remove the row; --off-grid drop leaves such bars out, and --off-grid shift moves each to its next place.${clocks}`,
     );
   }
 
-  #countGaps(times: Float64Array, barMs: number): void {
+  #countGaps(times: Float64Array, calendar: BarCalendar): void {
     const { note } = this.#options;
     for (let row = 1; row < times.length; row++) {
-      const bars = ((times[row] as number) - (times[row - 1] as number)) / barMs;
-      if (bars > 1) {
-        note("gaps between bars");
-        note("bars missing in gaps", bars - 1);
-      }
+      const missing = barsBetween(calendar, times[row - 1] as number, times[row] as number);
+      if (missing === 0) continue;
+      note("gaps between bars");
+      note("bars missing in gaps", missing);
     }
   }
 }
+
+const dayMs = 86_400_000;
+const halfHourMs = 1_800_000;
+const clockAdvice = " Where the clocks of an exchange change, name its zone: --zone America/New_York.";
+
+/** Equally long bars, one of which begins at `at`. */
+const gridThrough = (at: number, barMs: number): BarCalendar => {
+  const usual = new BarCalendar({ length: barMs, anchorMs: 0, zone: "UTC" });
+  return new BarCalendar({ length: barMs, anchorMs: at - usual.startOf(at), zone: "UTC" });
+};
+
+const areApartBy = (barMs: number, times: Float64Array): boolean =>
+  times.every((at, row) => row === 0 || Number.isInteger((at - (times[row - 1] as number)) / barMs));
+
+const isOn = (calendar: BarCalendar, times: Float64Array): boolean => times.every((at) => calendar.startOf(at) === at);
+
+/** An instant at which the most bars of a length begin, by their distance from each other. */
+const phaseOf = (times: Float64Array, barMs: number): number => mostFrequent(times.map((at) => at % barMs));
+
+/** How many bars begin between two of them. */
+const barsBetween = (calendar: BarCalendar, from: number, to: number): number => {
+  if (calendar.isFixed) return Math.round((to - from) / calendar.barMs) - 1;
+  let count = -1;
+  for (let at = from; at < to; at = calendar.endOf(at)) count++;
+  return count;
+};
+
+const shortestGap = (times: Float64Array, most: number): number => {
+  let shortest = most;
+  for (let row = 1; row < times.length; row++)
+    shortest = Math.min(shortest, (times[row] as number) - (times[row - 1] as number));
+  return shortest;
+};
 
 /** So many of all gaps may be shorter than the most frequent one by a slip. */
 const slipShare = 0.05;

@@ -13,6 +13,7 @@ import { contractsUnknown, importInvalid, type Parsed, parseDecimal } from "../i
 import { epochIn, instantOf, unitOf } from "../import-instants.ts";
 import type { ReaderOptions } from "../reader-options.ts";
 import { firstCoinAt, formNames, readingOf, type TimeForm, type TimeReading } from "../time-forms.ts";
+import type { GridOptions } from "./bar-grid.ts";
 import { BarRows } from "./bar-rows.ts";
 import { isBlank } from "./cell-kinds.ts";
 import { CurrentRow, priceRoles } from "./current-row.ts";
@@ -26,7 +27,7 @@ import type { RowSink } from "./row-sink.ts";
 import type { Row } from "./text-rows.ts";
 import { LevelRows, QuoteRows, TradeRows } from "./trade-rows.ts";
 
-interface TableOptions extends ReaderOptions {
+interface TableOptions extends ReaderOptions, GridOptions {
   readonly instrument: string;
   readonly layout?: string | Layout | undefined;
   readonly timestamp?: "open" | "close" | undefined;
@@ -193,7 +194,8 @@ class TableReader {
   #sinkOf({ rows }: Layout, order: RowOrder, timestamp: "open" | "close"): RowSink {
     const { prices, quantities, lotSize, note } = this.#options;
     const shared = { file: this.#file, order, prices, note };
-    if (rows === "candles") return new BarRows({ ...shared, lotSize, timestamp });
+    const { anchor, zone, offGrid } = this.#options;
+    if (rows === "candles") return new BarRows({ ...shared, lotSize, timestamp, grid: { anchor, zone, offGrid } });
     const both = { ...shared, quantities };
     if (rows === "trades") return new TradeRows(both);
     return rows === "quotes" ? new QuoteRows(both) : new LevelRows(both);
