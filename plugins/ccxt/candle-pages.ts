@@ -59,6 +59,11 @@ export const timeframeOf = ({ api: { timeframes = {} } }: Exchange, barMs: numbe
     .filter(({ ms }) => barMs % ms === 0)
     .sort((a, b) => b.ms - a.ms)[0]?.name;
 
+/** What bars begin at multiples of: weeks on a Monday or a Thursday, as the exchange counts them. */
+export const beginStep = (barMs: number): number => (barMs % weekMs === 0 ? weekMs / 7 : barMs);
+
+const weekMs = 604_800_000;
+
 export const barPager = (
   exchange: Exchange,
   { symbol }: NamedMarket,
@@ -70,8 +75,9 @@ export const barPager = (
   const limit = isTold ? told : limitDefault;
   /** An answer without bars is believed for as many. */
   const skipped = isTold ? told : skippedDefault;
-  const first = Math.ceil(from / barMs) * barMs;
-  const end = Math.floor(to / barMs) * barMs;
+  const step = beginStep(barMs);
+  const first = Math.ceil(from / step) * step;
+  const end = Math.floor(to / step) * step;
   /** Whole bars that opened from `since` on, before `until` where that is given. */
   const ask = async (since: number, most: number, until?: number): Promise<Shown> => {
     const params = until === undefined ? {} : { until: until - 1 };
@@ -79,7 +85,7 @@ export const barPager = (
     const shown = await calling(id, () => api.fetchOHLCV(symbol, timeframe, since - 1, most, params));
     const read = shown.flatMap(rowOf);
     const isAsked = ([at]: BarRow): boolean =>
-      at >= since && at < (until ?? Number.POSITIVE_INFINITY) && at % barMs === 0;
+      at >= since && at < (until ?? Number.POSITIVE_INFINITY) && at % step === 0;
     const byTime = new Map(read.filter(isAsked).map((row) => [row[0], row]));
     return {
       rows: [...byTime.values()].sort((a, b) => a[0] - b[0]),

@@ -7,7 +7,7 @@
  */
 import { mul } from "sluice";
 import type { FixtureManifest, FixtureWriter } from "sluice/extension";
-import type { BarCursor, BarRow } from "./candle-pages.ts";
+import { type BarCursor, type BarRow, beginStep } from "./candle-pages.ts";
 import type { InstrumentTerms, NamedMarket } from "./ccxt-symbols.ts";
 import type { PageStore, Span } from "./page-store.ts";
 import type { TradeCursor, TradeRow } from "./trade-pages.ts";
@@ -50,10 +50,12 @@ export const addBars = async (
   const { tickSize, lotSize } = terms;
   const bars = writer.series({ kind: "candle", instId, barMs, tickSize, lotSize, place });
   const gaps: FetchedGap[] = [];
-  let expected = Math.ceil(from / barMs) * barMs;
+  const step = beginStep(barMs);
+  let expected = Math.ceil(from / step) * step;
   const missing = (until: number): void => {
     if (until <= expected) return;
     const count = Math.round((until - expected) / barMs);
+    if (count === 0) return;
     gaps.push({ instId, from: instant(expected), to: instant(until), bars: count });
     writer.note("gaps between bars");
     writer.note("bars missing in gaps", count);
@@ -67,7 +69,7 @@ export const addBars = async (
       bars.push(expected, open, high, low, close, mul(volume, unit));
     }
   }
-  missing(Math.floor(to / barMs) * barMs);
+  missing(Math.floor(to / step) * step);
   return { rows: bars.length, gaps };
 };
 
