@@ -82,6 +82,7 @@ export { fileDisk } from "./journal/file-disk.ts";
 export { defaultFolder, ownFolder } from "./journal/own-folder.ts";
 export { holdLock } from "./journal/process-lock.ts";
 export { openWriteAheadLog } from "./journal/write-ahead-log.ts";
+export { askedBars, BarCalendar, type BarGrid, gridName, gridOf, lengthName } from "./market/calendar/bar-calendar.ts";
 export { cutTape, rowsBeforeWindow, type TimeWindow } from "./market/cut-tape.ts";
 export { createFeed, type Feed } from "./market/feed.ts";
 export { HotStream } from "./market/hot-stream.ts";
@@ -107,6 +108,7 @@ export { generateTape, instrumentFor } from "./market/tape/generate.ts";
 export type { FixtureFeed } from "./market/tape/manifest-schema.ts";
 export { type SeriesBuilder, seriesBuilder } from "./market/tape/series-builder.ts";
 export {
+  barsIn,
   type Column,
   columnNames,
   columnsOf,

@@ -36,6 +36,7 @@ export const fromFolder = (dir: string): HistorySource => {
     name: `fromFolder(${JSON.stringify(dir)})`,
     load,
     candles: (instId, barMs, _from, to, count) => asked((history) => history.candles(instId, barMs, to, count)),
+    bars: (instId, bars, to, count) => asked((history) => history.candles(instId, bars, to, count)),
     trades: (instId, count, to) => asked((history) => history.trades(instId, count, to)),
     quotes: (instId, count, to) => asked((history) => history.quotes(instId, count, to)),
   };

@@ -131,7 +131,7 @@ export const createCollector = (listed: ReadonlyMap<string, Pick<InstrumentRecor
     const index = indexOf(name);
     if (targets.has(key) || index === undefined) return targets.get(key);
     const { tickSize, lotSize } = instruments[index] as TapeInstrument;
-    const builder = seriesBuilder<SeriesKind>(seriesKinds[name.kind], index, name.barMs);
+    const builder = seriesBuilder<SeriesKind>(seriesKinds[name.kind], index, name.grid ?? name.barMs);
     const target: Target = { tick: grid(tickSize), lot: grid(lotSize), builder, lastAt: 0, lastRow: "" };
     targets.set(key, target);
     return target;

@@ -17,6 +17,7 @@ import {
   SluiceError,
   type Trade,
 } from "sluice";
+import { askedBars, type BarGrid, gridName, gridOf } from "sluice/extension";
 
 type StreamKind = "trades" | "quotes" | "books" | "candles";
 
@@ -25,6 +26,8 @@ export interface StreamName {
   readonly kind: StreamKind;
   readonly instId: string;
   readonly barMs?: number;
+  /** Of bars with an anchor or a zone, and of months. */
+  readonly grid?: BarGrid;
 }
 
 export type MarketValue = Trade | Quote | BookView | Candle;
@@ -39,6 +42,8 @@ export type CandleRow = readonly [
   low: string,
   close: string,
   volume: string,
+  /** 1 where the bar is partial. */
+  partial?: 1,
 ];
 type LevelPair = readonly [px: string, qty: string];
 /** `whole` is 1 where the levels are all there are. */
@@ -49,17 +54,23 @@ interface RowCodec {
   readonly decode: (row: unknown) => MarketValue;
 }
 
-export const spellName = ({ kind, instId, barMs }: StreamName): string =>
-  barMs === undefined ? `${kind} ${instId}` : `${kind} ${instId} ${barMs}`;
+export const spellName = ({ kind, instId, barMs, grid }: StreamName): string => {
+  const bars = grid === undefined ? barMs : gridName(grid);
+  return bars === undefined ? `${kind} ${instId}` : `${kind} ${instId} ${bars}`;
+};
 
 const kinds: readonly string[] = ["trades", "quotes", "books", "candles"] satisfies readonly StreamKind[];
 
 /** Undefined for names of other streams, such as those of pushes. */
 export const readName = (text: string): StreamName | undefined => {
-  const [kind = "", instId = "", barMs] = text.split(" ");
+  const [kind = "", instId = "", bars = ""] = text.split(" ");
   if (!kinds.includes(kind)) return undefined;
-  return { kind: kind as StreamKind, instId, ...(barMs === undefined ? {} : { barMs: Number(barMs) }) };
+  return { kind: kind as StreamKind, instId, ...(bars === "" ? {} : barsOf(gridOf(bars))) };
 };
+
+/** Plain bars go by their length alone. */
+const barsOf = (grid: BarGrid): Pick<StreamName, "barMs" | "grid"> =>
+  grid.length !== "month" && grid.anchorMs === 0 && grid.zone === "UTC" ? { barMs: grid.length } : { grid };
 
 /** Quotes and books begin with the latest one. */
 export const keepsLatest = (kind: StreamKind): boolean => kind === "quotes" || kind === "books";
@@ -80,13 +91,17 @@ export const marketOver = (
     trades: (instId) => once({ kind: "trades", instId }) as Observable<Trade>,
     quotes: (instId) => once({ kind: "quotes", instId }) as Observable<Quote>,
     books: (instId) => once({ kind: "books", instId }) as Observable<BookView>,
-    candles: (instId, barMs) => once({ kind: "candles", instId, barMs }) as Observable<Candle>,
+    candles: (instId, length, options) =>
+      once({ kind: "candles", instId, ...barsOf(askedBars(length, options).grid) }) as Observable<Candle>,
     lastPx,
   };
 };
 
-export const streamOf = (market: Market, { kind, instId, barMs = 0 }: StreamName) =>
-  kind === "candles" ? market.candles(instId, barMs) : market[kind](instId);
+export const streamOf = (market: Market, { kind, instId, barMs = 0, grid }: StreamName) => {
+  if (kind !== "candles") return market[kind](instId);
+  if (grid === undefined) return market.candles(instId, barMs);
+  return market.candles(instId, grid.length, { anchor: grid.anchorMs, zone: grid.zone });
+};
 
 export const codecOf = ({ kind, instId }: StreamName): RowCodec => {
   switch (kind) {
@@ -102,15 +117,10 @@ export const codecOf = ({ kind, instId }: StreamName): RowCodec => {
       );
     case "candles":
       return simple(
-        ({ at, openedAt, open, high, low, close, volume }: Candle): CandleRow => [
-          at,
-          openedAt,
-          open,
-          high,
-          low,
-          close,
-          volume,
-        ],
+        ({ at, openedAt, open, high, low, close, volume, partial }: Candle): CandleRow => {
+          const row = [at, openedAt, open, high, low, close, volume] as const;
+          return partial === true ? [...row, 1] : row;
+        },
         (row: CandleRow) => candleOf(instId, row),
       );
     case "books":
@@ -132,7 +142,7 @@ const quoteOf = (instId: string, [at, bidPx, bidQty, askPx, askQty, mid]: QuoteR
     ...{ bidFloat: approximate(bidPx), askFloat: approximate(askPx), midFloat: approximate(mid) },
   });
 
-const candleOf = (instId: string, [at, openedAt, open, high, low, close, volume]: CandleRow): Candle =>
+const candleOf = (instId: string, [at, openedAt, open, high, low, close, volume, partial]: CandleRow): Candle =>
   Object.freeze({
     ...{ instId, at, openedAt, open, high, low, close, volume },
     ...{
@@ -141,6 +151,7 @@ const candleOf = (instId: string, [at, openedAt, open, high, low, close, volume]
       lowFloat: approximate(low),
       closeFloat: approximate(close),
     },
+    ...(partial === 1 && { partial: true }),
   });
 
 type Levels = Map<string, string>;

@@ -6,7 +6,7 @@
  */
 
 import { createTape, type Tape } from "sluice/backtest";
-import { type Column, columnNames, columnsOf, type Series, seriesOf } from "sluice/extension";
+import { barsIn, type Column, columnNames, columnsOf, type Series, seriesOf } from "sluice/extension";
 import { type Fault, signOf } from "./fault.ts";
 
 const isQuantity = (name: string): boolean => ["qty", "bidQty", "askQty", "volume"].includes(name);
@@ -37,7 +37,7 @@ export const distortTape = (tape: Tape, faults: readonly Fault[], startAt: numbe
 };
 
 const rebuilt = (series: Series, at: Float64Array, columns: readonly Column[]): Series =>
-  seriesOf(series.kind, series.instrument, at, columns, series.kind === "candle" ? series.barMs : 0);
+  seriesOf(series.kind, series.instrument, at, columns, barsIn(series));
 
 const keep = (series: Series, wanted: (at: number) => boolean): Series => {
   const rows: number[] = [];

@@ -13,7 +13,7 @@
  * above it; a quarter of the bar's volume, at least one lot, is behind each print.
  */
 import type { Clock, Timer } from "../clock/clock.ts";
-import { type CandleSeries, isTerms, type Series } from "../market/tape/tape.ts";
+import { type CandleSeries, isTerms, openingsOf, type Series } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import type { BarFollowers } from "./bar-followers.ts";
 import type { BarPath } from "./fill-models.ts";
@@ -36,8 +36,10 @@ export interface LateBars {
 const prints = 3;
 
 /** A bar that opened before the one before it had closed: their prints come mixed, and none may be left out. */
-export const overlaps = ({ at, barMs }: CandleSeries): boolean => {
-  for (let row = 1; row < at.length; row++) if ((at[row] as number) - (at[row - 1] as number) < barMs) return true;
+export const overlaps = (series: CandleSeries): boolean => {
+  const { at } = series;
+  const openedAt = openingsOf(series);
+  for (let row = 1; row < at.length; row++) if (openedAt(row) < (at[row - 1] as number)) return true;
   return false;
 };
 
@@ -85,9 +87,11 @@ export class CandlePlayer implements LateBars {
   #fromLow = true;
   /** The price has left the open for the first extreme. */
   #onItsWay = false;
+  readonly #openedAt: (row: number) => number;
   /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
   #running = 0;
   #opensAt = 0;
+  #lengthMs: number;
   #made = 0;
   #armed = true;
 
@@ -104,6 +108,8 @@ export class CandlePlayer implements LateBars {
     this.#clock = clock;
     this.#instId = instId;
     this.#series = series;
+    this.#openedAt = openingsOf(series);
+    this.#lengthMs = series.barMs;
     this.#skewMs = skewMs;
     this.#path = path;
     this.#followers = followers;
@@ -146,17 +152,20 @@ export class CandlePlayer implements LateBars {
 
   /** `at` is when row `row` closed. */
   #close(row: number, at: number): void {
-    const { at: closes, close, barMs } = this.#series;
+    const { at: closes, close, grid } = this.#series;
     this.#print(row, close[row] as number, at);
     this.#running = row + 1;
     this.#made = 0;
     this.#onItsWay = false;
     // Instants on the clock: the tape may be played later than it was recorded, but bars keep their distance.
-    this.#opensAt = at + Math.max(0, (closes[this.#running] as number) - barMs - (closes[row] as number));
+    if (this.#running === closes.length) return;
+    const opensAt = this.#openedAt(this.#running);
+    this.#opensAt = at + Math.max(0, opensAt - (closes[row] as number));
+    if (grid !== undefined) this.#lengthMs = (closes[this.#running] as number) - opensAt;
   }
 
   #dueAt(which: number): number {
-    return this.#opensAt + (which * this.#series.barMs) / 3;
+    return this.#opensAt + (which * this.#lengthMs) / 3;
   }
 
   #printOf(row: number, which: number, at: number): void {

@@ -108,7 +108,7 @@ const forwarded = (to: () => PrintedMarket): PrintedMarket => ({
   trades: (instId) => to().trades(instId),
   quotes: (instId) => to().quotes(instId),
   books: (instId) => to().books(instId),
-  candles: (instId, barMs) => to().candles(instId, barMs),
+  candles: (instId, length, options) => to().candles(instId, length, options),
   prints: (instId) => to().prints(instId),
   lastPx: (instId) => to().lastPx(instId),
 });

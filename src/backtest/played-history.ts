@@ -31,6 +31,8 @@ export class PlayedHistory implements HistorySource {
 
   readonly candles: HistorySource["candles"] = (instId, barMs, _from, to, count) =>
     this.#read.candles(instId, barMs, to, count);
+  readonly bars: Required<HistorySource>["bars"] = (instId, asked, to, count) =>
+    this.#read.candles(instId, asked, to, count);
   readonly trades: Required<HistorySource>["trades"] = (instId, count, to) => this.#read.trades(instId, count, to);
   readonly quotes: Required<HistorySource>["quotes"] = (instId, count, to) => this.#read.quotes(instId, count, to);
 

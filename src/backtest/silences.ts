@@ -8,18 +8,18 @@
  * Not here: the coverage of each series in a report (report/coverage.ts), what happens to orders in a gap
  * (venue/order-entry.ts).
  */
-import { isTerms, type Series, type Tape } from "../market/tape/tape.ts";
+import { isTerms, openingsOf, type Series, type Tape } from "../market/tape/tape.ts";
 import type { Silence } from "../venue/venue.ts";
 
 export const silenceMsMin = 5 * 60_000;
 
 const gapsOf = (series: Series): readonly Silence[] => {
   const { at } = series;
-  const covered = series.kind === "candle" ? series.barMs : 0;
+  const openedAt = series.kind === "candle" ? openingsOf(series) : (row: number) => at[row] as number;
   const gaps: Silence[] = [];
   for (let row = 1; row < at.length; row++) {
     const from = at[row - 1] as number;
-    const until = (at[row] as number) - covered;
+    const until = openedAt(row);
     if (until - from > silenceMsMin) gaps.push({ from, until });
   }
   return gaps;

@@ -3,6 +3,7 @@
  *
  * Invariants: the JSON is one line; counts and times are the manifest's own.
  */
+import { gridOf, lengthName } from "../market/calendar/bar-calendar.ts";
 import type { FixtureFinding, ImportedFile, WrittenFixture } from "../market/tape/fixture.ts";
 import { jsonText } from "../report/ansi.ts";
 import { grouped } from "../report/number-format.ts";
@@ -20,8 +21,8 @@ const linesOf = ({ fixture: dir, files = [], problems = [], ...manifest }: Writt
     `  from ${manifest.startAt} to ${manifest.endAt}`,
     ...manifest.instruments.map(({ instId, tickSize, lotSize }) => `  ${instId}  tick ${tickSize}  lot ${lotSize}`),
     ...manifest.series.map(
-      ({ instId, kind, barMs, rows }) =>
-        `  ${instId}  ${barMs === undefined ? kind : `${kind} ${barMs} ms`}: ${grouped(rows)}`,
+      ({ instId, kind, barMs, bars, rows }) =>
+        `  ${instId}  ${barMs === undefined ? kind : `${kind} ${lengthName(gridOf(bars ?? String(barMs)))}`}: ${grouped(rows)}`,
     ),
     ...feedLines(manifest),
     ...fileLines(files),

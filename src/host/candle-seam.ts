@@ -7,11 +7,17 @@
  * source.
  */
 import type { Observable, Subscriber, TeardownLogic } from "rxjs";
+import { lengthName } from "../market/calendar/bar-calendar.ts";
 import type { Candle } from "../market/market-data.ts";
 import type { BarSeries, HistoryReader } from "./history-reader.ts";
 
+interface SeamSeries extends BarSeries {
+  /** Emits a first bar that live data saw only in part and that the source does not have. */
+  readonly partial: boolean;
+}
+
 export class CandleSeam {
-  readonly #series: BarSeries;
+  readonly #series: SeamSeries;
   readonly #reader: HistoryReader;
   readonly #subscriber: Subscriber<Candle>;
   readonly #since: number;
@@ -23,7 +29,7 @@ export class CandleSeam {
   #last: Candle | undefined;
   #cancel: () => void = () => undefined;
 
-  constructor(series: BarSeries, reader: HistoryReader, subscriber: Subscriber<Candle>) {
+  constructor(series: SeamSeries, reader: HistoryReader, subscriber: Subscriber<Candle>) {
     this.#series = series;
     this.#reader = reader;
     this.#subscriber = subscriber;
@@ -44,8 +50,8 @@ export class CandleSeam {
         },
       }),
     );
-    const { barMs, count } = this.#series;
-    const from = Math.floor(this.#since / barMs - count) * barMs;
+    const { calendar, count } = this.#series;
+    const from = calendar.before(this.#since, count);
     this.#ask(this.#series, from, (bars, answered) => {
       this.#answered = answered;
       this.#reportMissing(bars);
@@ -85,7 +91,7 @@ export class CandleSeam {
   #settle(bar: Candle): void {
     this.#settled = true;
     const before = this.#last;
-    const { barMs } = this.#series;
+    const { barMs } = this.#series.calendar;
     const follows = before === undefined || bar.openedAt === before.at;
     if (!this.#answered || (follows && bar.openedAt >= this.#since)) {
       this.#emit(bar);
@@ -106,6 +112,7 @@ export class CandleSeam {
   #emit(bar: Candle): void {
     if (!this.#isAfterLast(bar) || this.#subscriber.closed) return;
     this.#last = bar;
+    if (bar.partial === true && !this.#series.partial) return;
     this.#subscriber.next(bar);
   }
 
@@ -129,7 +136,10 @@ export class CandleSeam {
     });
     const [first] = holes;
     if (first === undefined) return;
-    const missing = holes.reduce((total, { from, to }) => total + (to - from) / this.#series.barMs, 0);
+    const missing = holes.reduce(
+      (total, { from, to }) => total + Math.round((to - from) / this.#series.calendar.barMs),
+      0,
+    );
     const [from, to] = [first.from, first.to].map((at) => new Date(at).toISOString());
     this.#reader.report(
       "history.gap",
@@ -139,6 +149,6 @@ export class CandleSeam {
   }
 
   #name(): string {
-    return `${this.#series.barMs} ms bars of ${this.#series.instId}`;
+    return `${lengthName(this.#series.asked.grid)} bars of ${this.#series.instId}`;
   }
 }

@@ -6,6 +6,7 @@
  * Not here: the query, and the join with live bars (market-history.ts).
  */
 import { add, compare, isDecimal } from "../decimal.ts";
+import type { BarCalendar } from "../market/calendar/bar-calendar.ts";
 import type { HistoryCandle } from "../market/history.ts";
 import { candleOf } from "../market/history.ts";
 import type { Candle } from "../market/market-data.ts";
@@ -23,27 +24,29 @@ interface ReadCandles {
 }
 
 /** Throws an Error that describes what is wrong with the answer. */
-export const readCandles = (instId: string, barMs: number, answer: unknown, now: number): ReadCandles => {
+export const readCandles = (instId: string, calendar: BarCalendar, answer: unknown, now: number): ReadCandles => {
   if (!Array.isArray(answer))
     throw new Error(`it answered ${answer === null ? "null" : typeof answer}, not a list of bars`);
   const pieces = answer
-    .map((bar, index) => pieceOf(bar, index, barMs))
+    .map((bar, index) => pieceOf(bar, index, calendar))
     .sort((a, b) => a.at - b.at || a.openedAt - b.openedAt);
   const past = pieces.filter(({ at }) => at <= now);
   const byEnd = new Map<number, Piece[]>();
   for (const piece of past) {
-    const end = (Math.floor(piece.openedAt / barMs) + 1) * barMs;
+    const end = calendar.endOf(piece.openedAt);
     byEnd.set(end, [...(byEnd.get(end) ?? []), piece]);
   }
   const bars = [...byEnd]
     .sort(([a], [b]) => a - b)
-    .flatMap(([end, parts]) => wholeBar(instId, barMs, end, parts) ?? []);
+    .flatMap(([end, parts]) => wholeBar(instId, calendar, end, parts) ?? []);
   return { bars, ahead: pieces.length - past.length };
 };
 
-const pieceOf = (given: unknown, index: number, barMs: number): Piece => {
+const pieceOf = (given: unknown, index: number, calendar: BarCalendar): Piece => {
   const bar = given as HistoryCandle;
-  const { openedAt, at = openedAt + barMs } = typeof given === "object" && given !== null ? bar : ({} as HistoryCandle);
+  const { barMs, isFixed } = calendar;
+  const { openedAt, at = isFixed ? openedAt + barMs : calendar.endOf(openedAt) } =
+    typeof given === "object" && given !== null ? bar : ({} as HistoryCandle);
   const place = `bar ${index + 1} of its answer`;
   if (!Number.isSafeInteger(openedAt)) throw new Error(`${place} has no openedAt in whole milliseconds`);
   if (openedAt < earliest && openedAt * 1_000 > earliest) {
@@ -52,9 +55,12 @@ const pieceOf = (given: unknown, index: number, barMs: number): Piece => {
     );
   }
   const length = at - openedAt;
-  if (!(length > 0 && barMs % length === 0 && openedAt % length === 0)) {
+  const start = calendar.startOf(openedAt);
+  const isAligned = !isFixed || (barMs % length === 0 && (openedAt - start) % length === 0);
+  if (!(length > 0 && isAligned && at <= calendar.endOf(openedAt))) {
+    const begin = `one of them begins at ${new Date(start).toISOString()}`;
     throw new Error(
-      `${place} is ${length} ms long from ${openedAt} on; ${barMs} ms bars are made of aligned bars of a length that divides it`,
+      `${place} is ${length} ms long from ${openedAt} on (${new Date(openedAt).toISOString()}); ${barMs} ms bars are made of aligned bars of a length that divides it, and ${begin}`,
     );
   }
   for (const name of ["open", "high", "low", "close", "volume"] as const) {
@@ -66,8 +72,10 @@ const pieceOf = (given: unknown, index: number, barMs: number): Piece => {
 /** March 1973 in milliseconds; as seconds it is the year 5138. */
 const earliest = 100_000_000_000;
 
-const wholeBar = (instId: string, barMs: number, end: number, parts: readonly Piece[]): Candle | undefined => {
-  const whole = parts.findLast(({ openedAt, at }) => at - openedAt === barMs);
+const wholeBar = (instId: string, calendar: BarCalendar, end: number, parts: readonly Piece[]): Candle | undefined => {
+  const start = calendar.openedBy(end);
+  const barMs = end - start;
+  const whole = parts.findLast(({ openedAt, at }) => openedAt === start && at === end);
   if (whole !== undefined)
     return "closeFloat" in whole.bar ? (whole.bar as Candle) : candleOf(instId, end, barMs, whole.bar);
   // What does not reach the end may still be written.

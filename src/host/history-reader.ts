@@ -7,6 +7,7 @@
  */
 import type { Clock } from "../clock/clock.ts";
 import { messageOf, SluiceError } from "../errors.ts";
+import { type AskedBars, type BarCalendar, lengthName } from "../market/calendar/bar-calendar.ts";
 import type { CandleHistory, HistorySource } from "../market/history.ts";
 import type { Candle, Quote, Trade } from "../market/market-data.ts";
 import { outside } from "./execution-context.ts";
@@ -14,7 +15,8 @@ import { readCandles } from "./history-candles.ts";
 
 export interface BarSeries {
   readonly instId: string;
-  readonly barMs: number;
+  readonly asked: AskedBars;
+  readonly calendar: BarCalendar;
   readonly count: number;
 }
 
@@ -50,18 +52,24 @@ export class HistoryReader {
    * Passes the last `count` bars that opened at or after `from` and closed by now, or by `closedAt`, which has passed
    * at the service, to `done`. Returns a function that cancels the query.
    */
-  candles({ instId, barMs, count }: BarSeries, from: number, done: Done<Candle>, closedAt = 0): () => void {
+  candles({ instId, asked, calendar, count }: BarSeries, from: number, done: Done<Candle>, closedAt = 0): () => void {
     const now = Math.max(this.clock.now(), closedAt);
-    const what = `${barMs} ms bars of ${instId}`;
+    const what = `${lengthName(asked.grid)} bars of ${instId}`;
     const read = (source: HistorySource, answer: unknown): readonly Candle[] => {
-      const { bars, ahead } = readCandles(instId, barMs, answer, now);
+      const { bars, ahead } =
+        source.bars === undefined ? readCandles(instId, calendar, answer, now) : builtBars(answer, now);
       if (ahead > 0)
         this.report("history.ahead", what, `${source.name} showed ${ahead} that had not closed; they are left out`);
       return bars;
     };
     return this.#both<Candle>(
       what,
-      (source, end, wanted) => source.candles(instId, barMs, Math.max(0, Math.min(from, end - barMs)), end, wanted),
+      (source, end, wanted) => {
+        if (source.bars !== undefined) return source.bars(instId, asked, end, wanted);
+        const begin = Math.max(0, Math.min(from, calendar.before(end, 1)));
+        const pieceMs = asked.isExplicit || !calendar.isFixed ? pieceOf(calendar, begin, end) : calendar.barMs;
+        return source.candles(instId, pieceMs, begin, end, Math.ceil((wanted * calendar.barMs) / pieceMs));
+      },
       read,
       { count, now, startOf: ({ openedAt }) => openedAt },
       done,
@@ -220,6 +228,24 @@ export class HistoryReader {
     this.report("history.failed", series, `${source.name}: ${why}; live data begins without`);
   }
 }
+
+/** Bars of a source that built them of its rows. */
+const builtBars = (answer: unknown, now: number): { readonly bars: readonly Candle[]; readonly ahead: number } => {
+  const all = answer as readonly Candle[];
+  const bars = all.filter(({ at }) => at <= now);
+  return { bars, ahead: all.length - bars.length };
+};
+
+const pieces = [86_400_000, 3_600_000, 1_800_000, 900_000, 60_000] as const;
+/** So many bars are looked at to find the length of which all are made. */
+const barsMax = 500;
+
+/** The longest usual bars of which the bars from `from` to `to` can be joined. */
+const pieceOf = (calendar: BarCalendar, from: number, to: number): number => {
+  const begins: number[] = [];
+  for (let at = calendar.startOf(from); at <= to && begins.length < barsMax; at = calendar.endOf(at)) begins.push(at);
+  return pieces.find((ms) => ms <= calendar.barMs && begins.every((at) => at % ms === 0)) ?? 60_000;
+};
 
 const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
   typeof (answer as Partial<PromiseLike<unknown>> | undefined | null)?.then === "function";

@@ -8,8 +8,9 @@
  * market's own.
  * Not here: what an answer must look like (history-candles.ts), recordings (market/recorded-history.ts).
  */
-import { Observable } from "rxjs";
+import { filter, Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
+import { askedBars, BarCalendar } from "../market/calendar/bar-calendar.ts";
 import { type CandleHistory, type HistorySource, historyCount } from "../market/history.ts";
 import type { Candle, HistoryOptions, Market, Quote, Trade } from "../market/market-data.ts";
 import { CandleSeam } from "./candle-seam.ts";
@@ -43,13 +44,15 @@ export const withHistory = (
     trades: (instId, options) => rows("trades", instId, market.trades(instId), options),
     quotes: (instId, options) => rows("quotes", instId, market.quotes(instId), options),
     books: (instId) => market.books(instId),
-    candles: (instId, barMs, options) => {
-      const live = market.candles(instId, barMs);
-      const count = historyCount("candles", options, barMs);
-      if (count === 0) return live;
-      return new Observable<Candle>((subscriber) =>
-        new CandleSeam({ instId, barMs, count }, reader, subscriber).begin(live),
-      );
+    candles: (instId, length, options) => {
+      const barMs = typeof length === "number" ? length : undefined;
+      const count = historyCount("candles", options, barMs, ["anchor", "zone", "partial"]);
+      const { anchor, zone, partial = true } = options ?? {};
+      const live = market.candles(instId, length, { anchor, zone });
+      if (count === 0) return partial ? live : live.pipe(filter((bar) => bar.partial !== true));
+      const asked = askedBars(length, { anchor, zone });
+      const series = { instId, asked, calendar: new BarCalendar(asked.grid), count, partial };
+      return new Observable<Candle>((subscriber) => new CandleSeam(series, reader, subscriber).begin(live));
     },
     lastPx: (instId) => market.lastPx(instId),
   };

@@ -123,7 +123,7 @@ export const ownedMarket = (owner: Owner, market: Market): Market => ({
   trades: (instId, options) => owned(owner, market.trades(instId, options)),
   quotes: (instId, options) => owned(owner, market.quotes(instId, options)),
   books: (instId) => owned(owner, market.books(instId)),
-  candles: (instId, barMs, options) => owned(owner, market.candles(instId, barMs, options)),
+  candles: (instId, length, options) => owned(owner, market.candles(instId, length, options)),
   lastPx: (instId) => market.lastPx(instId),
 });
 

@@ -5,11 +5,11 @@
  * bars asked for without an anchor or a zone have those of the recorded bars.
  * Not here: when bars begin (bar-calendar.ts), building them (bars.ts).
  */
-import { type AskedBars, BarCalendar, type BarGrid, dayMs, gridName } from "./bar-calendar.ts";
+import { type AskedBars, BarCalendar, type BarGrid, dayMs, gridName } from "./calendar/bar-calendar.ts";
 import type { CandleSeries } from "./tape/tape.ts";
 
 /** Recorded bars of one length. */
-export interface BarSource {
+interface BarSource {
   readonly calendar: BarCalendar;
   /** Name of the grid as it was recorded. */
   readonly name: string;
@@ -32,7 +32,7 @@ export const sourceOf = (series: CandleSeries, shiftMs = 0): BarSource => {
 /** How far bars of a fixed length are off the usual begin, at most half a bar to either side. */
 const phaseOf = (at: number, barMs: number): number => {
   const usual = new BarCalendar({ length: barMs, anchorMs: 0, zone: "UTC" });
-  const late = at - usual.startOf(at);
+  const late = Math.round(at - usual.startOf(at)) % barMs;
   return 2 * late < barMs ? late : late - barMs;
 };
 

@@ -1,11 +1,12 @@
 /**
  * Bars of one length for one instrument, built from trades or from shorter recorded bars.
  *
- * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end, and
- * never changed; a length of time without trades gives no bar; a bar still open when the recording ends is never
- * emitted. The first bar holds what was delivered since the bars were first asked for, which may be less than its whole
- * length.
+ * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end, and never changed; no bar
+ * holds data from after its end; a length of time without trades gives no bar; a bar still open when the recording ends
+ * is never emitted. A bar that began before the first data is marked as partial.
+ * Not here: when bars begin (calendar/bar-calendar.ts), which recorded bars build them (bar-sources.ts).
  */
+import { type AskedBars, BarCalendar, gridName } from "./calendar/bar-calendar.ts";
 import { HotStream, type HotStreamOptions } from "./hot-stream.ts";
 import type { Candle } from "./market-data.ts";
 import { type BarColumns, CandleView, type Scale } from "./views.ts";
@@ -14,39 +15,65 @@ import { type BarColumns, CandleView, type Scale } from "./views.ts";
 const bundle = 64;
 
 export class Bars {
-  readonly barMs: number;
+  readonly asked: AskedBars;
   readonly stream: HotStream<Candle>;
   /** The end of the bar being built; infinite when there is none. */
   closesAt = Number.POSITIVE_INFINITY;
+  /**
+   * When it is to be emitted though nothing arrives: at its end where it is built from trades, after a gap in recorded
+   * bars where it is built from them.
+   */
+  dueAt = Number.POSITIVE_INFINITY;
+  /** All data from here on reaches the bars. */
+  wholeFrom = Number.POSITIVE_INFINITY;
+  #calendar: BarCalendar;
   readonly #scale: Scale;
   #built: BarColumns;
   /** Where the bar being built stands. */
   #row = 0;
 
-  constructor(scale: Scale, barMs: number, options: HotStreamOptions<Candle>) {
+  constructor(scale: Scale, asked: AskedBars, options: HotStreamOptions<Candle>) {
     this.#scale = scale;
-    this.barMs = barMs;
+    this.asked = asked;
     this.stream = new HotStream(options);
-    this.#built = barColumns(barMs, bundle);
+    this.#calendar = new BarCalendar(asked.grid);
+    this.#built = columnsOf(this.#calendar);
+  }
+
+  /** Bars begin as `calendar` says from now on. A bar that is being built ends as it began. */
+  follow(calendar: BarCalendar): void {
+    if (gridName(calendar.grid) === gridName(this.#calendar.grid)) return;
+    this.#calendar = calendar;
+    this.#row = 0;
+    this.#built = columnsOf(calendar);
+    this.closesAt = Number.POSITIVE_INFINITY;
+    this.dueAt = Number.POSITIVE_INFINITY;
   }
 
   /** Takes a trade at `at` into its bar. The caller has emitted the bar before, if it was due. */
   trade(at: number, px: number, qty: number): void {
     if (this.closesAt === Number.POSITIVE_INFINITY) {
-      this.closesAt = this.#endOf(at);
-      openBar(this.#built, this.#row, px);
+      this.#open(this.#calendar.endOf(at), at, px);
+      this.dueAt = this.closesAt;
     }
     addTrade(this.#built, this.#row, px, qty);
   }
 
+  #open(closesAt: number, at: number, px: number): void {
+    this.closesAt = closesAt;
+    if (this.wholeFrom === Number.POSITIVE_INFINITY) this.wholeFrom = at;
+    openBar(this.#built, this.#row, px);
+  }
+
   /**
-   * Takes a recorded shorter bar that closed at `closedAt`; emits when it is the last of this length or begins the next
-   * one.
+   * Takes a recorded shorter bar; emits when it is the last of this length or begins the next one. Where the one after
+   * it, at `nextAt`, lies beyond the end, the bar is due at its end.
    */
-  shorter(closedAt: number, bars: BarColumns, from: number): void {
-    const end = this.#endOf(closedAt - bars.barMs);
+  shorter({ openedAt, closedAt, lateMs, nextAt }: ShorterBar, bars: BarColumns, from: number): void {
+    const end = this.#calendar.endBy(closedAt);
     if (end > this.closesAt) this.emit();
-    this.trade(end - this.barMs, bars.open[from] as number, 0);
+    if (this.closesAt === Number.POSITIVE_INFINITY) this.#open(end, openedAt, bars.open[from] as number);
+    this.dueAt = nextAt > end ? end + lateMs : Number.POSITIVE_INFINITY;
     const { high, low, close, volume } = this.#built;
     const row = this.#row;
     high[row] = Math.max(high[row] as number, bars.high[from] as number);
@@ -61,21 +88,39 @@ export class Bars {
     if (this.stream.observed) this.stream.next(new CandleView(this.#scale, bars, row, closedAt));
   }
 
+  /** The bar that ends at `closedAt` began before the first data. */
+  #isPartial(closedAt: number): boolean {
+    return this.#calendar.openedBy(closedAt) < this.wholeFrom;
+  }
+
   /** Ends the bar being built and emits it. */
   emit(): void {
     const at = this.closesAt;
     const built = this.#built;
     const row = this.#row;
+    const isPartial = this.#isPartial(at);
     this.closesAt = Number.POSITIVE_INFINITY;
+    this.dueAt = Number.POSITIVE_INFINITY;
     // Before it is emitted, because a subscriber may cause the next trade.
-    if (row + 1 === bundle) this.#built = barColumns(this.barMs, bundle);
+    if (row + 1 === bundle) this.#built = columnsOf(this.#calendar);
     this.#row = row + 1 === bundle ? 0 : row + 1;
-    this.recorded(at, built, row);
+    if (this.stream.observed) this.stream.next(new CandleView(this.#scale, built, row, at, isPartial));
   }
+}
 
-  #endOf(at: number): number {
-    return (Math.floor(at / this.barMs) + 1) * this.barMs;
-  }
+const columnsOf = (calendar: BarCalendar): BarColumns => {
+  const columns = barColumns(calendar.barMs, bundle);
+  return calendar.isFixed ? columns : { ...columns, calendar };
+};
+
+/** Where a shorter bar lies, and what comes after it. */
+interface ShorterBar {
+  readonly openedAt: number;
+  readonly closedAt: number;
+  /** How long after its end it was delivered. */
+  readonly lateMs: number;
+  /** When the next one closes; the same as `closedAt` where that is not known. */
+  readonly nextAt: number;
 }
 
 /** Columns for bars that are built one after the other. */

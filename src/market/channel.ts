@@ -4,14 +4,15 @@
  * Invariants: rows become objects only while there is a subscriber; the latest quote is rebuilt from its row when a
  * subscriber comes, so keeping it costs two stores an event.
  */
-import { checkBarLength } from "./bar-length.ts";
+import { chooseSource, sourceOf } from "./bar-sources.ts";
 import { Bars } from "./bars.ts";
 import { BookTrack, type BookTrackOptions } from "./book-track.ts";
+import { type AskedBars, BarCalendar, gridName } from "./calendar/bar-calendar.ts";
 import { HotStream } from "./hot-stream.ts";
 import { type Print, printOf } from "./last-quotes.ts";
 import type { Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
-import { QuoteView, type Scale, TradeView } from "./views.ts";
+import { type BarColumns, QuoteView, type Scale, TradeView } from "./views.ts";
 
 /**
  * The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than
@@ -39,9 +40,11 @@ export class Channel {
   readonly #hot: { readonly onError?: (error: unknown) => void };
   readonly #quote: LatestQuote;
   readonly #last: LastPx = { column: undefined, row: 0 };
-  readonly #lengths = new Map<number, Bars>();
-  /** Recorded length -> the longer bars it builds. */
-  readonly #longer = new Map<number, Bars[]>();
+  /** By the grid asked for. */
+  readonly #bars = new Map<string, Bars>();
+  /** By the name of recorded bars: what they are, and what they build. */
+  readonly #exact = new Map<string, Bars[]>();
+  readonly #longer = new Map<string, Bars[]>();
 
   constructor(scale: Scale, options: BookTrackOptions) {
     this.#scale = scale;
@@ -62,25 +65,40 @@ export class Channel {
     return ticks === undefined ? undefined : this.#scale.tick.format(ticks);
   }
 
-  /** The bars of one length; the same object every time. */
-  barsOf(barMs: number): Bars {
-    const known = this.#lengths.get(barMs);
+  /** The bars of one grid; the same object every time. */
+  barsOf(asked: AskedBars): Bars {
+    const name = `${gridName(asked.grid)}${asked.isExplicit ? "!" : ""}`;
+    const known = this.#bars.get(name);
     if (known !== undefined) return known;
-    checkBarLength(barMs);
-    const bars = new Bars(this.#scale, barMs, this.#hot);
-    this.#lengths.set(barMs, bars);
+    const bars = new Bars(this.#scale, asked, this.#hot);
+    this.#bars.set(name, bars);
     return bars;
   }
 
-  /** Decides where each length of bars comes from, given the recorded lengths. */
-  bind(recordedMs: readonly number[]): void {
+  /** Decides where bars come from, given the recorded ones. `fromAt` is when the recording begins. */
+  bind(recorded: readonly CandleSeries[], fromAt: number, shiftMs = 0): void {
     this.fromTrades.length = 0;
+    this.#exact.clear();
     this.#longer.clear();
-    for (const bars of this.#lengths.values()) {
-      const source = recordedMs.filter((ms) => bars.barMs % ms === 0).sort((a, b) => b - a)[0];
-      if (source === undefined) this.fromTrades.push(bars);
-      else if (source !== bars.barMs) this.#longer.set(source, [...(this.#longer.get(source) ?? []), bars]);
+    if (this.#bars.size === 0) return;
+    const sources = recorded.map((series) => sourceOf(series, shiftMs));
+    for (const bars of this.#bars.values()) {
+      const { source, isExact, calendar } = chooseSource(bars.asked, sources);
+      bars.follow(calendar);
+      if (source === undefined) {
+        this.fromTrades.push(bars);
+        // What was delivered before the bars were asked for is not in them.
+        if (this.#last.column === undefined) bars.wholeFrom = Math.min(bars.wholeFrom, fromAt);
+        continue;
+      }
+      const of = isExact ? this.#exact : this.#longer;
+      of.set(source.name, [...(of.get(source.name) ?? []), bars]);
     }
+  }
+
+  /** All bars that were asked for. */
+  get bars(): Iterable<Bars> {
+    return this.#bars.values();
   }
 
   route(series: Series, shiftMs: number, opened: (closesAt: number) => void): Route {
@@ -95,11 +113,7 @@ export class Channel {
       case "level":
         return new OtherRoute(this.book.route(series));
       case "candle":
-        return new CandleRoute(series, this.#lengths.get(series.barMs), this.#longer.get(series.barMs) ?? [], shiftMs, {
-          scale,
-          last,
-          prints,
-        });
+        return this.#candleRoute(series, shiftMs, opened);
       case "funding":
       case "mark":
       case "change":
@@ -107,9 +121,16 @@ export class Channel {
     }
   }
 
+  #candleRoute(series: CandleSeries, shiftMs: number, opened: (closesAt: number) => void): Route {
+    const name = series.grid === undefined ? String(series.barMs) : gridName(series.grid);
+    const [exact, longer] = [this.#exact.get(name) ?? [], this.#longer.get(name) ?? []];
+    const parts = { scale: this.#scale, last: this.#last, prints: this.prints, exact, longer, shiftMs, opened };
+    return new CandleRoute(series, parts);
+  }
+
   complete(): void {
     for (const stream of [this.trades, this.prints, this.quotes, this.book.stream]) stream.complete();
-    for (const bars of this.#lengths.values()) bars.stream.complete();
+    for (const bars of this.#bars.values()) bars.stream.complete();
   }
 }
 
@@ -212,40 +233,54 @@ class OtherRoute implements Route {
   }
 }
 
+interface CandleParts extends PriceParts {
+  readonly exact: readonly Bars[];
+  readonly longer: readonly Bars[];
+  readonly shiftMs: number;
+  readonly opened: (dueAt: number) => void;
+}
+
 class CandleRoute implements Route {
   readonly #series: CandleSeries;
-  readonly #exact: Bars | undefined;
-  readonly #longer: readonly Bars[];
-  readonly #shiftMs: number;
-  readonly #parts: PriceParts;
+  /** The series, with the calendar of its bars where they have one. */
+  readonly #columns: BarColumns;
+  readonly #parts: CandleParts;
 
-  constructor(
-    series: CandleSeries,
-    exact: Bars | undefined,
-    longer: readonly Bars[],
-    shiftMs: number,
-    parts: PriceParts,
-  ) {
+  constructor(series: CandleSeries, parts: CandleParts) {
     this.#series = series;
-    this.#exact = exact;
-    this.#longer = longer;
-    this.#shiftMs = shiftMs;
+    this.#columns = series.grid === undefined ? series : { ...series, calendar: new BarCalendar(series.grid) };
     this.#parts = parts;
   }
 
-  take(row: number): void {
+  take(row: number, at: number): void {
     const series = this.#series;
-    const { last, prints, scale } = this.#parts;
+    const { last, exact, longer, prints, scale, shiftMs } = this.#parts;
     last.column = series.close;
     last.row = row;
-    const closedAt = (series.at[row] as number) + this.#shiftMs;
+    const closedAt = (series.at[row] as number) + shiftMs;
     if (prints.observed) {
       const [px, low, high] = [series.close, series.low, series.high].map((column) =>
         scale.tick.format(column[row] as number),
       );
-      prints.next({ px: px as string, low: low as string, high: high as string, since: closedAt - series.barMs });
+      prints.next({ px: px as string, low: low as string, high: high as string, since: this.#openedAt(closedAt) });
     }
-    this.#exact?.recorded(closedAt, series, row);
-    for (const bars of this.#longer) bars.shorter(closedAt, series, row);
+    for (const bars of exact) bars.recorded(closedAt, this.#columns, row);
+    if (longer.length > 0) this.#build(row, closedAt, at);
+  }
+
+  #openedAt(closedAt: number): number {
+    const { calendar, barMs } = this.#columns;
+    return calendar === undefined ? closedAt - barMs : calendar.openedBy(closedAt);
+  }
+
+  #build(row: number, closedAt: number, at: number): void {
+    const series = this.#series;
+    const { longer, shiftMs, opened } = this.#parts;
+    const nextAt = row + 1 < series.at.length ? (series.at[row + 1] as number) + shiftMs : closedAt;
+    const bar = { openedAt: this.#openedAt(closedAt), closedAt, lateMs: Math.max(0, at - closedAt), nextAt };
+    for (const bars of longer) {
+      bars.shorter(bar, this.#columns, row);
+      if (bars.dueAt !== Number.POSITIVE_INFINITY) opened(bars.dueAt);
+    }
   }
 }

@@ -6,7 +6,7 @@
  * instant it closed; deliveries come in tape order at instants that do not fall.
  * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built
  * from trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`;
- * one built from recorded bars when the recorded bar that ends it, or the first one after it, is delivered. See bars.ts
+ * one built from recorded bars when the recorded bar that ends it is delivered, after a gap like one from trades. See bars.ts
  * for the rest.
  * Books: a new subscriber gets the latest book; rows of one instant are one change.
  * Not here: when to deliver (backtest/runner.ts), reading files (market/tape/fixture.ts).
@@ -14,9 +14,10 @@
 import { parseInstId } from "../contract/inst-id.ts";
 import { assert, didYouMean, SluiceError } from "../errors.ts";
 import type { Bars } from "./bars.ts";
+import { askedBars } from "./calendar/bar-calendar.ts";
 import { Channel, type Route } from "./channel.ts";
 import type { PrintedMarket } from "./last-quotes.ts";
-import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
+import type { CandleSeries, Series, Tape, TapeInstrument } from "./tape/tape.ts";
 import { scaleOf } from "./views.ts";
 
 interface FeedOptions {
@@ -54,7 +55,7 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   );
   let current: Tape | undefined;
   const routes: Route[] = [];
-  let fromTrades: readonly Bars[] = [];
+  let built: readonly Bars[] = [];
   let completed = false;
 
   const opened = (closesAt: number): void => {
@@ -63,10 +64,10 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   const route = (tape: Tape): void => {
     for (const instrument of tape.instruments) checkSteps(instrument, instruments);
     const channelFor = (series: Series): Channel => channelOf(tape.instruments[series.instrument]?.instId ?? "");
-    for (const [instId, channel] of channels) channel.bind(recordedLengths(tape, instId));
+    for (const [instId, channel] of channels) channel.bind(recordedBars(tape, instId), tape.startAt + shiftMs, shiftMs);
     routes.length = 0;
     for (const series of tape.series) routes.push(channelFor(series).route(series, shiftMs, opened));
-    fromTrades = [...channels.values()].flatMap((channel) => channel.fromTrades);
+    built = [...channels.values()].flatMap((channel) => [...channel.bars]);
     current = tape;
   };
   const channelOf = (instId: string): Channel => {
@@ -76,12 +77,9 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
   };
   const tick = (at: number): void => {
     if (at < feed.nextBarAt) return;
-    const due = fromTrades.filter(({ closesAt }) => closesAt <= at).sort((a, b) => a.closesAt - b.closesAt);
+    const due = built.filter(({ dueAt }) => dueAt <= at).sort((a, b) => a.dueAt - b.dueAt);
     for (const bars of due) bars.emit();
-    feed.nextBarAt = fromTrades.reduce(
-      (earliest, { closesAt }) => Math.min(earliest, closesAt),
-      Number.POSITIVE_INFINITY,
-    );
+    feed.nextBarAt = built.reduce((earliest, { dueAt }) => Math.min(earliest, dueAt), Number.POSITIVE_INFINITY);
   };
   // A plain property and no getter, which would give every feed a shape of its own.
   const feed: Feed & { nextBarAt: number } = {
@@ -90,9 +88,9 @@ export const createFeed = (instruments: readonly TapeInstrument[], options: Feed
     prints: (instId) => channelOf(instId).prints,
     quotes: (instId) => channelOf(instId).quotes,
     books: (instId) => channelOf(instId).book.stream,
-    candles: (instId, barMs) => {
+    candles: (instId, length, options) => {
       const channel = channelOf(instId);
-      const bars = channel.barsOf(barMs);
+      const bars = channel.barsOf(askedBars(length, options));
       if (completed) bars.stream.complete();
       // A length asked for while the tape runs must be bound to its source.
       else if (current !== undefined) route(current);
@@ -126,9 +124,10 @@ const unknownInstrument = (instId: string, known: readonly string[]): SluiceErro
   );
 };
 
-const recordedLengths = (tape: Tape, instId: string): readonly number[] =>
-  tape.series.flatMap((series) =>
-    series.kind === "candle" && tape.instruments[series.instrument]?.instId === instId ? [series.barMs] : [],
+const recordedBars = (tape: Tape, instId: string): readonly CandleSeries[] =>
+  tape.series.filter(
+    (series): series is CandleSeries =>
+      series.kind === "candle" && tape.instruments[series.instrument]?.instId === instId,
   );
 
 /** Counts of one step read as counts of another would be wrong prices that look right. */

@@ -8,6 +8,7 @@
 
 import { approximate, plain } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
+import type { AskedBars } from "./calendar/bar-calendar.ts";
 import type { Candle, HistoryOptions, Quote, Trade } from "./market-data.ts";
 
 /**
@@ -45,6 +46,11 @@ export interface HistorySource {
   /** How messages call it. */
   readonly name: string;
   readonly candles: CandleHistory;
+  /**
+   * The last `count` bars of any grid that were finished by `to`, in order of time, from a source that builds them of
+   * rows. Left out: bars of a calendar are joined from those that `candles` gives.
+   */
+  readonly bars?: (instId: string, asked: AskedBars, to: number, count: number) => Answer<Candle>;
   /** The last `count` trades before the instant `to`, in order of time. */
   readonly trades?: (instId: string, count: number, to: number) => Answer<Trade>;
   /** The last `count` quotes before the instant `to`, in order of time. */
@@ -58,13 +64,19 @@ export interface HistorySource {
 const countMax = 100_000;
 
 /** How many are asked for, 0 for none. Throws CONFIG_INVALID for anything but such options. */
-export const historyCount = (what: string, options: HistoryOptions | undefined, barMs = 0): number => {
+export const historyCount = (
+  what: string,
+  options: HistoryOptions | undefined,
+  barMs = 0,
+  others: readonly string[] = [],
+): number => {
   if (options === undefined) return 0;
   if (typeof options !== "object" || options === null) {
     throw invalid(what, `${String(options)} is not an options object; write { history: ${String(options)} }.`);
   }
-  const other = Object.keys(options).find((key) => key !== "history");
-  if (other !== undefined) throw invalid(what, `there is no option "${other}"; there is history.`);
+  const known = ["history", ...others];
+  const other = Object.keys(options).find((key) => !known.includes(key));
+  if (other !== undefined) throw invalid(what, `there is no option "${other}"; there is ${known.join(", ")}.`);
   const { history = 0 } = options;
   if (history === 0 && options.history === undefined) return 0;
   if (Number.isSafeInteger(history) && history >= 1 && history <= countMax) return history;
@@ -91,7 +103,7 @@ export interface TextBar {
  * The object that strategies receive of a bar: frozen, in the shortest exact spelling, with the fields of a recorded
  * market's.
  */
-export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar): Candle => {
+export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar, partial = false): Candle => {
   const [open, high, low, close, volume] = [bar.open, bar.high, bar.low, bar.close, bar.volume].map(plain) as [
     string,
     string,
@@ -118,5 +130,6 @@ export const candleOf = (instId: string, at: number, barMs: number, bar: TextBar
     highFloat,
     lowFloat,
     closeFloat,
+    ...(partial && { partial }),
   });
 };

@@ -67,7 +67,7 @@ export class LastQuotes {
         });
       },
       books: (instId) => market.books(instId),
-      candles: (instId, barMs, options) => market.candles(instId, barMs, options),
+      candles: (instId, length, options) => market.candles(instId, length, options),
       lastPx: (instId) => market.lastPx(instId),
     };
   }

@@ -6,6 +6,7 @@
  * Not here: columns (market/tape/tape.ts), delivery (feed.ts).
  */
 import type { Observable } from "rxjs";
+import type { BarGridOptions, BarLength } from "./calendar/bar-calendar.ts";
 
 /** A public trade. `qty` is in base currency; `side` is the aggressor's. `at` is milliseconds on the engine's clock. */
 export interface Trade {
@@ -57,6 +58,10 @@ export interface Candle {
   readonly at: number;
   /** When the bar began: milliseconds on the engine's clock. */
   readonly openedAt: number;
+  /**
+   * True where the bar began before its first data: the stream was opened within it. Left out or false otherwise.
+   */
+  readonly partial?: boolean;
   /** First price of the bar, in quote currency. */
   readonly open: string;
   /** Highest price. */
@@ -106,6 +111,16 @@ export interface HistoryOptions {
   readonly history?: number;
 }
 
+/** Which bars, and with what they begin. */
+export interface CandleOptions extends HistoryOptions, BarGridOptions {
+  /**
+   * False leaves out a first bar that began before the stream was opened, as averages and ranges need it: its open,
+   * high, low and volume are those of a part of its time. Otherwise it is emitted, marked as `partial`.
+   * @default true
+   */
+  readonly partial?: boolean;
+}
+
 /**
  * Market data as streams, one per instrument, delivered on the engine's clock.
  * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if
@@ -122,8 +137,12 @@ export interface Market {
   quotes(instId: string, options?: HistoryOptions): Observable<Quote>;
   /** The order book after each change, the latest first. */
   books(instId: string): Observable<BookView>;
-  /** Bars of `barMs` milliseconds, recorded ones where the recording holds that length, otherwise built from trades. */
-  candles(instId: string, barMs: number, options?: HistoryOptions): Observable<Candle>;
+  /**
+   * Bars of a length in milliseconds, or of a day, week or month: recorded ones where the recording holds that length,
+   * otherwise built from shorter bars or trades. They begin at multiples of their length since 1970 in UTC, weeks on
+   * Monday; `anchor` and `zone` choose another begin.
+   */
+  candles(instId: string, length: BarLength, options?: CandleOptions): Observable<Candle>;
   /** Price of the latest trade or bar delivered; undefined before any. */
   lastPx(instId: string): string | undefined;
 }

@@ -6,9 +6,11 @@
  * the recording's.
  * Not here: which rows are known (the caller), the seam to live (host/market-history.ts).
  */
+import { chooseSource, sourceOf } from "./bar-sources.ts";
+import { type AskedBars, askedBars } from "./calendar/bar-calendar.ts";
 import { Channel } from "./channel.ts";
 import type { Candle, Quote, Trade } from "./market-data.ts";
-import type { Series, Tape, TapeInstrument } from "./tape/tape.ts";
+import { barsBefore, type CandleSeries, openingsOf, type Series, type Tape, type TapeInstrument } from "./tape/tape.ts";
 import { QuoteView, scaleOf, TradeView } from "./views.ts";
 
 /** Rows of one series, from the first up to before `rows`. */
@@ -43,25 +45,23 @@ export class RecordedHistory {
     this.#recorded = recorded;
   }
 
-  /** The last `count` bars finished by `now`, or all there are. */
-  candles(instId: string, barMs: number, now: number, count: number): readonly Candle[] {
+  /** The last `count` bars finished by `now`, or all there are. Bars of which the first part is missing are left out. */
+  candles(instId: string, bars: number | AskedBars, now: number, count: number): readonly Candle[] {
+    const asked = typeof bars === "number" ? askedBars(bars) : bars;
     const all = this.#of(instId, now);
-    const lengths = all.flatMap(({ series }) =>
-      series.kind === "candle" && barMs % series.barMs === 0 ? [series.barMs] : [],
+    const { source, calendar } = chooseSource(
+      asked,
+      all.flatMap(({ series, rows }) => (series.kind === "candle" && rows > 0 ? [sourceOf(series)] : [])),
     );
-    const length = Math.max(0, ...lengths);
     const parts = all.filter(({ series }) =>
-      length > 0 ? series.kind === "candle" && series.barMs === length : series.kind === "trade",
+      source === undefined ? series.kind === "trade" : series.kind === "candle" && sourceName(series) === source.name,
     );
-    const first = Math.min(
-      ...parts.map(({ series, rows }) => (rows > 0 ? (series.at[0] as number) - length : Number.POSITIVE_INFINITY)),
-    );
-    const end = Math.floor(now / barMs) * barMs;
+    const first = Math.min(...parts.map(({ series, rows }) => (rows > 0 ? beginOf(series) : Number.POSITIVE_INFINITY)));
     // Quiet times have no bars: so many are found further back.
-    for (let span = (count + 1) * barMs; ; span *= 4) {
-      const from = end - span;
-      const bars = this.#build({ instId, barMs, length }, parts, from, now);
-      if (bars.length >= count || !(first < from)) return bars.slice(-count);
+    for (let wanted = count + 1; ; wanted *= 4) {
+      const from = calendar.before(now, wanted);
+      const found = this.#build({ instId, asked }, parts, from, now);
+      if (found.length >= count || !(first < from)) return found.slice(-count);
     }
   }
 
@@ -87,7 +87,7 @@ export class RecordedHistory {
   }
 
   #build(
-    { instId, barMs, length }: { readonly instId: string; readonly barMs: number; readonly length: number },
+    { instId, asked }: { readonly instId: string; readonly asked: AskedBars },
     parts: readonly KnownRows[],
     from: number,
     now: number,
@@ -96,19 +96,21 @@ export class RecordedHistory {
     const made: Candle[] = [];
     if (instrument === undefined) return made;
     const channel = new Channel(scaleOf(instrument), {});
-    const bars = channel.barsOf(barMs);
-    channel.bind(length > 0 ? [length] : []);
+    const bars = channel.barsOf(asked);
+    const recorded = parts.flatMap(({ series }) => (series.kind === "candle" && series.at.length > 0 ? [series] : []));
+    channel.bind(recorded, Number.NEGATIVE_INFINITY);
     bars.stream.subscribe((bar) => made.push(bar));
     for (const { series, rows } of parts) {
       const route = channel.route(series, 0, () => undefined);
       const { at } = series;
-      for (let row = rowsBefore(at, from + length); row < rows; row++) {
+      const begin = series.kind === "candle" ? barsBefore(series, from) : rowsBefore(at, from);
+      for (let row = begin; row < rows; row++) {
         const time = at[row] as number;
-        if (length === 0 && time >= bars.closesAt) bars.emit();
+        if (recorded.length === 0 && time >= bars.closesAt) bars.emit();
         route.take(row, time);
       }
     }
-    if (length === 0 && bars.closesAt <= now) bars.emit();
+    if (bars.closesAt <= now) bars.emit();
     return made;
   }
 
@@ -132,6 +134,11 @@ export class RecordedHistory {
     return found.reverse();
   }
 }
+
+const beginOf = (series: Series): number =>
+  series.kind === "candle" ? openingsOf(series)(0) : (series.at[0] ?? Number.POSITIVE_INFINITY);
+
+const sourceName = (series: CandleSeries): string => sourceOf(series).name;
 
 /** The history that a tape holds: rows before the instant asked for, and bars that had closed by then. */
 export const historyOfTape = ({ instruments, series }: Pick<Tape, "instruments" | "series">): RecordedHistory => {

@@ -8,6 +8,7 @@
  */
 import { inspect } from "node:util";
 import { type Grid, grid, mul } from "../decimal.ts";
+import type { BarCalendar } from "./calendar/bar-calendar.ts";
 import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, TapeInstrument, TradeSeries } from "./tape/tape.ts";
 
@@ -122,19 +123,24 @@ export class QuoteView implements Quote {
 }
 
 /** Bars of one length in ticks and lots, as they are recorded and built. */
-export type BarColumns = Pick<CandleSeries, "barMs" | "open" | "high" | "low" | "close" | "volume">;
+export interface BarColumns extends Pick<CandleSeries, "barMs" | "open" | "high" | "low" | "close" | "volume"> {
+  /** Of bars that are not all equally long. */
+  readonly calendar?: BarCalendar;
+}
 
 export class CandleView implements Candle {
   readonly #scale: Scale;
   readonly #bars: BarColumns;
   readonly #row: number;
   readonly #at: number;
+  readonly #partial: boolean;
   /** A row that does not change any more, closed at `at`. */
-  constructor(scale: Scale, bars: BarColumns, row: number, at: number) {
+  constructor(scale: Scale, bars: BarColumns, row: number, at: number, partial = false) {
     this.#scale = scale;
     this.#bars = bars;
     this.#row = row;
     this.#at = at;
+    this.#partial = partial;
   }
   get instId(): string {
     return this.#scale.instId;
@@ -143,7 +149,11 @@ export class CandleView implements Candle {
     return this.#at;
   }
   get openedAt(): number {
-    return this.#at - this.#bars.barMs;
+    const { calendar, barMs } = this.#bars;
+    return calendar === undefined ? this.#at - barMs : calendar.openedBy(this.#at);
+  }
+  get partial(): boolean {
+    return this.#partial;
   }
   get open(): string {
     return this.#scale.tick.format(this.#bars.open[this.#row] as number);
@@ -174,7 +184,8 @@ export class CandleView implements Candle {
   }
   toJSON(): Candle {
     const { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat } = this;
-    return { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat };
+    const bar = { instId, at, openedAt, open, high, low, close, volume, openFloat, highFloat, lowFloat, closeFloat };
+    return this.#partial ? { ...bar, partial: true } : bar;
   }
   [inspect.custom](): Candle {
     return this.toJSON();

@@ -7,7 +7,9 @@
  * come: no gaps.
  * Not here: who asks for market data (requested-data.ts).
  */
-import type { QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
+import { chooseSource, sourceOf } from "../market/bar-sources.ts";
+import { type BarGrid, lengthName } from "../market/calendar/bar-calendar.ts";
+import type { CandleSeries, QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
 import type { Asked } from "./requested-data.ts";
 
 interface Gap {
@@ -78,7 +80,7 @@ const seriesCoverage = (series: Series, tape: Tape): SeriesCoverage => {
   );
   return {
     instId: tape.instruments[series.instrument]?.instId ?? "",
-    kind: series.kind === "candle" ? `candle ${spanName(series.barMs)}` : series.kind,
+    kind: series.kind === "candle" ? `candle ${barName(gridIn(series))}` : series.kind,
     rows: series.at.length,
     gaps: gaps.length,
     gapMs: Math.round(gaps.reduce((total, { ms }) => total + ms, 0)),
@@ -139,16 +141,19 @@ const quotedPercent = ({ at, bidQty, askQty }: QuoteSeries, { startAt, endAt }: 
   return String(Math.floor((known / (endAt - startAt)) * 1_000 + 1e-6) / 10);
 };
 
-const canGive = (tape: Tape, { kind, instId, barMs }: Asked): boolean => {
+const canGive = (tape: Tape, { kind, instId, bars }: Asked): boolean => {
   const own = tape.series.filter(
     ({ instrument, at }) => tape.instruments[instrument]?.instId === instId && at.length > 0,
   );
-  if (kind !== "candle") return own.some((series) => series.kind === kind);
-  const source = own.some(
-    (series) => series.kind === "trade" || (series.kind === "candle" && barMs % series.barMs === 0),
-  );
-  return source && barMs <= tape.endAt - tape.startAt + 1_000 + barMs * 0.01;
+  if (kind !== "candle" || bars === undefined) return own.some((series) => series.kind === kind);
+  const recorded = own.flatMap((series) => (series.kind === "candle" ? [sourceOf(series)] : []));
+  const { source, calendar } = chooseSource(bars, recorded);
+  const { barMs } = calendar;
+  const isGiven = source !== undefined || own.some((series) => series.kind === "trade");
+  return isGiven && barMs <= tape.endAt - tape.startAt + 1_000 + barMs * 0.01;
 };
+
+const gridIn = ({ grid, barMs }: CandleSeries): BarGrid => grid ?? { length: barMs, anchorMs: 0, zone: "UTC" };
 
 const plural = {
   trade: "trades",
@@ -160,10 +165,13 @@ const plural = {
   change: "changes",
 } as const;
 
-const kindName = (kind: Asked["kind"], barMs: number): string =>
-  kind === "candle" ? `candles of ${spanName(barMs)}` : plural[kind];
+const kindName = (kind: Asked["kind"], grid: BarGrid | undefined): string =>
+  grid === undefined ? plural[kind] : `candles of ${barName(grid)}`;
 
-const nameOf = ({ kind, instId, barMs }: Asked): string => `${kindName(kind, barMs)} of ${instId}`;
+const barName = (grid: BarGrid): string =>
+  grid.length === "month" || grid.zone !== "UTC" || grid.anchorMs !== 0 ? lengthName(grid) : spanName(grid.length);
+
+const nameOf = ({ kind, instId, bars }: Asked): string => `${kindName(kind, bars?.grid)} of ${instId}`;
 
 /** Series that orders can be filled from; funding, marks and changes alone fill none. */
 const heldOf = ({ series, instruments }: Tape, instId: string): string => {
@@ -171,7 +179,7 @@ const heldOf = ({ series, instruments }: Tape, instId: string): string => {
   const names = own.flatMap((one) =>
     one.kind === "funding" || one.kind === "mark" || one.kind === "change"
       ? []
-      : [kindName(one.kind, one.kind === "candle" ? one.barMs : 0)],
+      : [kindName(one.kind, one.kind === "candle" ? gridIn(one) : undefined)],
   );
   return names.length === 0 ? "nothing" : names.join(" and ");
 };

@@ -8,7 +8,7 @@
  */
 import { div, type Grid, grid } from "../decimal.ts";
 import { rowsBefore } from "../market/recorded-history.ts";
-import type { Series, Tape } from "../market/tape/tape.ts";
+import { barsBefore, type Series, type Tape } from "../market/tape/tape.ts";
 import { doublesAt, priceSeriesOf } from "./price-lines.ts";
 import type { Extremes } from "./trade-list.ts";
 
@@ -69,11 +69,11 @@ class SeriesExtremes {
   }
 
   between(fromAt: number, untilAt: number): { readonly low: string; readonly high: string } | undefined {
-    const { at } = this.#series;
-    const barMs = this.#series.kind === "candle" ? this.#series.barMs : 0;
+    const series = this.#series;
+    const { at } = series;
     // A bar that ended with the instant is over; the one that begins with it is not held through.
-    const first = rowsBefore(at, fromAt, barMs > 0);
-    const end = rowsBefore(at, untilAt + barMs, barMs === 0);
+    const first = rowsBefore(at, fromAt, series.kind === "candle");
+    const end = series.kind === "candle" ? barsBefore(series, untilAt) : rowsBefore(at, untilAt, true);
     this.#reset();
     this.#cover(first, end);
     return this.#high < this.#low ? undefined : { low: this.#text(this.#low), high: this.#text(this.#high) };

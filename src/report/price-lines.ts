@@ -7,7 +7,7 @@
  * stretch without a price.
  */
 import { div } from "../decimal.ts";
-import type { Series, SeriesKind, Tape } from "../market/tape/tape.ts";
+import { openingsOf, type Series, type SeriesKind, type Tape } from "../market/tape/tape.ts";
 
 /** Prices of one instrument over time, as columns of equal length. */
 export interface PriceLine {
@@ -96,12 +96,12 @@ const changesIn = (series: PriceSeries, most: number): number => {
 /** A bar for each stretch of `barMs`; for each change of price where that is 0. */
 const folded = (series: PriceSeries, barMs: number): Bars => {
   const bars: Bars = { at: [], open: [], high: [], low: [], close: [] };
-  const ahead = series.kind === "candle" ? series.barMs : 0;
+  const openedAt = series.kind === "candle" ? openingsOf(series) : (row: number) => series.at[row] as number;
   let last = -1;
   for (let row = 0; row < series.at.length; row++) {
     const [low, high, close] = doublesAt(series, row);
     if (close === 0) continue;
-    const opensAt = Math.round(((series.at[row] as number) - ahead) * 1_000) / 1_000;
+    const opensAt = Math.round(openedAt(row) * 1_000) / 1_000;
     const at = barMs === 0 ? opensAt : Math.floor(opensAt / barMs) * barMs;
     if (barMs === 0 ? bars.close[last] === close : last >= 0 && bars.at[last] === at) {
       bars.high[last] = Math.max(bars.high[last] as number, high);

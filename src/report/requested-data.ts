@@ -5,30 +5,31 @@
  * refusals included, which are not noted. Quotes that no strategy asked for are the engine's, to price market orders,
  * and not noted either.
  */
+import { type AskedBars, askedBars, gridName } from "../market/calendar/bar-calendar.ts";
 import type { Market } from "../market/market-data.ts";
 import type { SeriesKind } from "../market/tape/tape.ts";
 
 export interface Asked {
   readonly kind: SeriesKind;
   readonly instId: string;
-  /** Length of bars; 0 for what is not bars. */
-  readonly barMs: number;
+  /** Absent for what is not bars. */
+  readonly bars?: AskedBars | undefined;
   /** Names of the strategies that asked; absent where it was none of them. */
   readonly by?: readonly string[];
 }
 
-type Note = (kind: SeriesKind, instId: string, barMs?: number) => void;
+type Note = (kind: SeriesKind, instId: string, bars?: AskedBars) => void;
 
 export class RequestedData {
-  readonly #byStrategies = new Map<string, Required<Asked> & { readonly by: string[] }>();
+  readonly #byStrategies = new Map<string, Asked & { readonly by: string[] }>();
   readonly #all = new Map<string, Asked>();
 
   /** The market as one strategy sees it. */
   marketOf(strategy: string, market: Market): Market {
-    const note: Note = (kind, instId, barMs = 0) => {
-      const name = nameOf(kind, instId, barMs);
+    const note: Note = (kind, instId, bars) => {
+      const name = nameOf(kind, instId, bars);
       const known = this.#byStrategies.get(name);
-      if (known === undefined) this.#byStrategies.set(name, { kind, instId, barMs, by: [strategy] });
+      if (known === undefined) this.#byStrategies.set(name, { kind, instId, bars, by: [strategy] });
       else if (!known.by.includes(strategy)) known.by.push(strategy);
     };
     return { ...market, ...watched(market, note) };
@@ -39,9 +40,9 @@ export class RequestedData {
    * they ask.
    */
   watch(market: Market): void {
-    const note: Note = (kind, instId, barMs = 0) => {
-      const name = nameOf(kind, instId, barMs);
-      if (!this.#all.has(name)) this.#all.set(name, { kind, instId, barMs });
+    const note: Note = (kind, instId, bars) => {
+      const name = nameOf(kind, instId, bars);
+      if (!this.#all.has(name)) this.#all.set(name, { kind, instId, bars });
     };
     Object.assign(market, watched({ ...market }, note));
   }
@@ -51,14 +52,15 @@ export class RequestedData {
   }
 }
 
-const nameOf = (kind: SeriesKind, instId: string, barMs: number): string => `${kind} ${barMs} ${instId}`;
+const nameOf = (kind: SeriesKind, instId: string, bars: AskedBars | undefined): string =>
+  `${kind} ${bars === undefined ? 0 : gridName(bars.grid)} ${instId}`;
 
 const watched = (market: Market, note: Note): Pick<Market, "trades" | "quotes" | "books" | "candles"> => ({
   trades: (instId, options) => noted(market.trades(instId, options), () => note("trade", instId)),
   quotes: (instId, options) => noted(market.quotes(instId, options), () => note("quote", instId)),
   books: (instId) => noted(market.books(instId), () => note("level", instId)),
-  candles: (instId, barMs, options) =>
-    noted(market.candles(instId, barMs, options), () => note("candle", instId, barMs)),
+  candles: (instId, length, options) =>
+    noted(market.candles(instId, length, options), () => note("candle", instId, askedBars(length, options))),
 });
 
 const noted = <T>(stream: T, note: () => void): T => {

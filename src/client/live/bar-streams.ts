@@ -6,7 +6,7 @@
  * complete also after a gap in what we received. A bar from minutes carries the service's own times and volume.
  */
 import { plain } from "../../decimal.ts";
-import { checkBarLength } from "../../market/bar-length.ts";
+import { type AskedBars, BarCalendar, type BarGrid, gridName } from "../../market/calendar/bar-calendar.ts";
 import { candleOf } from "../../market/history.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { Candle } from "../../market/market-data.ts";
@@ -17,13 +17,14 @@ import type { SharedChannelState } from "./shared-channel.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
 interface Length {
-  readonly barMs: number;
+  readonly calendar: BarCalendar;
   readonly bars: LiveBars;
   readonly stream: WatchedStream<Candle>;
   listened: boolean;
 }
 
-const isOfMinutes = ({ barMs }: Length): boolean => barMs % minuteMs === 0;
+const isOfMinutes = ({ calendar: { grid, barMs } }: Length): boolean =>
+  (grid.length === "month" || barMs % minuteMs === 0) && grid.anchorMs % minuteMs === 0;
 
 const miss = (lengths: readonly Length[], at: number): void => {
   for (const { bars } of lengths) bars.missed(at);
@@ -31,7 +32,7 @@ const miss = (lengths: readonly Length[], at: number): void => {
 
 export class BarStreams {
   readonly #parts: InstrumentParts;
-  readonly #lengths = new Map<number, Length>();
+  readonly #lengths = new Map<string, Length>();
   readonly #holdTrades: (needed: boolean) => void;
   readonly #holdMinutes: (needed: boolean) => void;
   readonly #tradesLost = createLossWatch();
@@ -53,8 +54,8 @@ export class BarStreams {
     });
   }
 
-  of(barMs: number): HotStream<Candle> {
-    return (this.#lengths.get(barMs) ?? this.#create(barMs)).stream;
+  of({ grid }: AskedBars): HotStream<Candle> {
+    return (this.#lengths.get(gridName(grid)) ?? this.#create(grid)).stream;
   }
 
   stop(): void {
@@ -64,10 +65,12 @@ export class BarStreams {
     }
   }
 
-  #create(barMs: number): Length {
-    checkBarLength(barMs);
+  #create(grid: BarGrid): Length {
     const { instId, clock, onError } = this.#parts;
-    const bars = new LiveBars(clock, barMs, (closedAt, bar) => stream.next(candleOf(instId, closedAt, barMs, bar)));
+    const calendar = new BarCalendar(grid);
+    const bars = new LiveBars(clock, calendar, ({ closesAt, barMs, bar, partial }) =>
+      stream.next(candleOf(instId, closesAt, barMs, bar, partial)),
+    );
     const stream = new WatchedStream<Candle>({
       onError,
       onListened: (is) => {
@@ -76,8 +79,8 @@ export class BarStreams {
         this.#choose();
       },
     });
-    const length: Length = { barMs, bars, stream, listened: false };
-    this.#lengths.set(barMs, length);
+    const length: Length = { calendar, bars, stream, listened: false };
+    this.#lengths.set(gridName(grid), length);
     return length;
   }
 
@@ -102,7 +105,7 @@ export class BarStreams {
   #turn(state: SharedChannelState): void {
     const { clock, serviceNow } = this.#parts;
     const ofMinutes = this.#listened().filter(isOfMinutes);
-    const longer = ofMinutes.filter(({ barMs }) => barMs > minuteMs);
+    const longer = ofMinutes.filter(({ calendar }) => calendar.barMs > minuteMs);
     // The current minute will arrive complete; what was missed ended before it.
     if (this.#minutesLost(state)) miss(longer, serviceNow() - (state === "live" ? minuteMs : 0));
     if (state !== "refused" && state !== "live") return;

@@ -4,6 +4,7 @@
  * Invariants: a channel is subscribed only while one of its streams has subscribers; the last value of a lost channel
  * is not replayed to new subscribers; `at` is the time of delivery; that of a bar is its close.
  */
+import type { AskedBars } from "../../market/calendar/bar-calendar.ts";
 import type { HotStream } from "../../market/hot-stream.ts";
 import type { BookView, Candle, Quote, Trade } from "../../market/market-data.ts";
 import { BarStreams } from "./bar-streams.ts";
@@ -16,7 +17,7 @@ export interface InstrumentMarket {
   readonly trades: HotStream<Trade>;
   readonly quotes: HotStream<Quote>;
   readonly books: HotStream<BookView>;
-  candles(barMs: number): HotStream<Candle>;
+  candles(asked: AskedBars): HotStream<Candle>;
   readonly lastPx: string | undefined;
   stop(): void;
 }
@@ -42,7 +43,7 @@ export const createInstrumentMarket = (instId: string, options: InstrumentMarket
     trades,
     quotes,
     books,
-    candles: (barMs) => bars.of(barMs),
+    candles: (asked) => bars.of(asked),
     get lastPx() {
       return lastPx;
     },

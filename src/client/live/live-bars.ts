@@ -1,29 +1,44 @@
 /**
  * Bar builder for one length, from trades or from the service's own minutes.
  *
- * Invariants: bars are aligned to multiples of their length since the epoch; a bar is emitted once, after its end; an
- * interval without trades gives no bar; an incomplete bar is not emitted. The first bar begins with the subscription,
- * which may be in the middle of it. A bar from trades ends on the engine's clock; one from minutes ends when its last
- * minute, or a later one, arrives.
+ * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end; an interval without
+ * trades gives no bar; a bar of which something was missed is not emitted. A first bar that began before the
+ * subscription is marked as partial. A bar from trades ends on the engine's clock; one from minutes ends when its last
+ * minute, or a later one, arrives, and ten seconds after its time where none does.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { add, compare } from "../../decimal.ts";
+import type { BarCalendar } from "../../market/calendar/bar-calendar.ts";
 import type { TextBar } from "../../market/history.ts";
 
 export const minuteMs = 60_000;
+/** So long after its end a bar of minutes is waited for. */
+const graceMs = 10_000;
+
+interface LiveBar {
+  readonly closesAt: number;
+  readonly barMs: number;
+  readonly bar: TextBar;
+  readonly partial: boolean;
+}
 
 export class LiveBars {
   readonly #clock: Clock;
-  readonly #barMs: number;
-  readonly #emit: (closedAt: number, bar: TextBar) => void;
+  readonly #calendar: BarCalendar;
+  readonly #emit: (bar: LiveBar) => void;
   #open: { readonly closesAt: number; readonly bar: TextBar } | undefined;
   #timer: Timer | undefined;
   #wholeFrom = Number.NEGATIVE_INFINITY;
   #lastMinute = Number.NEGATIVE_INFINITY;
+  /** Data from here on is taken. */
+  #since: number;
+  /** When the last bar ended. */
+  #endedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, barMs: number, emit: (closedAt: number, bar: TextBar) => void) {
+  constructor(clock: Clock, calendar: BarCalendar, emit: (bar: LiveBar) => void) {
     this.#clock = clock;
-    this.#barMs = barMs;
+    this.#calendar = calendar;
+    this.#since = clock.now();
     this.#emit = emit;
   }
 
@@ -38,33 +53,46 @@ export class LiveBars {
     // A new subscription may begin with a minute that arrived before.
     if (openedAt <= this.#lastMinute) return;
     this.#lastMinute = openedAt;
+    this.#since = Math.min(this.#since, openedAt);
     const closesAt = this.#endOf(openedAt);
     this.#take(closesAt, bar);
     if (openedAt + minuteMs >= closesAt) this.#finish();
+    else if (this.#open !== undefined) this.#endLater(closesAt - openedAt - minuteMs);
+  }
+
+  /** By the clock from the last minute on, as the service's calendar may be ahead of it or behind. */
+  #endLater(ms: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.setTimer(this.#clock.now() + ms + graceMs, () => this.#finish());
   }
 
   /** Something that happened at `at` was missed: the bar it fell into is worthless. */
   missed(at: number): void {
     this.#wholeFrom = Math.max(this.#wholeFrom, this.#endOf(at));
-    if (this.#open !== undefined && this.#open.closesAt - this.#barMs < this.#wholeFrom) this.#end();
+    if (this.#open !== undefined && this.#calendar.openedBy(this.#open.closesAt) < this.#wholeFrom) this.#end();
   }
 
   /** Forgets the bar being built, and what was missed. */
   reset(): void {
     this.#end();
     this.#wholeFrom = Number.NEGATIVE_INFINITY;
+    this.#since = this.#clock.now();
   }
 
   /** Adds to the bar that ends at `closesAt`; the previous one has ended. */
   #take(closesAt: number, piece: TextBar): void {
     if (this.#open !== undefined && closesAt > this.#open.closesAt) this.#finish();
-    if (closesAt - this.#barMs < this.#wholeFrom) return;
+    if (closesAt <= this.#endedAt || this.#calendar.openedBy(closesAt) < this.#wholeFrom) return;
     this.#open = { closesAt, bar: this.#open === undefined ? piece : joined(this.#open.bar, piece) };
   }
 
   #finish(): void {
     const done = this.#end();
-    if (done !== undefined) this.#emit(done.closesAt, done.bar);
+    if (done === undefined) return;
+    const { closesAt, bar } = done;
+    this.#endedAt = closesAt;
+    const openedAt = this.#calendar.openedBy(closesAt);
+    this.#emit({ closesAt, barMs: closesAt - openedAt, bar, partial: openedAt < this.#since });
   }
 
   #end(): { readonly closesAt: number; readonly bar: TextBar } | undefined {
@@ -76,7 +104,7 @@ export class LiveBars {
   }
 
   #endOf(at: number): number {
-    return (Math.floor(at / this.#barMs) + 1) * this.#barMs;
+    return this.#calendar.endOf(at);
   }
 }
 

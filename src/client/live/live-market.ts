@@ -6,6 +6,7 @@
  * Not here: one instrument's streams (instrument-market.ts), the wire (client/transport/socket-pool.ts).
  */
 import { parseInstId } from "../../contract/inst-id.ts";
+import { askedBars } from "../../market/calendar/bar-calendar.ts";
 import type { Market } from "../../market/market-data.ts";
 import { createInstrumentMarket, type InstrumentMarket } from "./instrument-market.ts";
 import type { InstrumentMarketOptions } from "./instrument-parts.ts";
@@ -36,8 +37,8 @@ export const createLiveMarket = (options: LiveMarketOptions): LiveMarket => {
     trades: (instId) => of(instId).trades,
     quotes: (instId) => of(instId).quotes,
     books: (instId) => of(instId).books,
-    candles: (instId, barMs) => {
-      const stream = of(instId).candles(barMs);
+    candles: (instId, length, options) => {
+      const stream = of(instId).candles(askedBars(length, options));
       if (stopped) stream.complete();
       return stream;
     },

@@ -154,7 +154,7 @@ const open = (
       trades: (instId) => connected().market.trades(instId),
       quotes: (instId) => connected().market.quotes(instId),
       books: (instId) => connected().market.books(instId),
-      candles: (instId, barMs) => connected().market.candles(instId, barMs),
+      candles: (instId, length, options) => connected().market.candles(instId, length, options),
       lastPx: (instId) => connected().market.lastPx(instId),
     },
     users,

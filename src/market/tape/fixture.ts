@@ -27,6 +27,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { SluiceError } from "../../errors.ts";
+import { gridName, gridOf } from "../calendar/bar-calendar.ts";
 import { contentOf, damaged, decodeSeries, encodeSeries } from "./fixture-blocks.ts";
 import { contentHashOf, parseManifest } from "./fixture-manifest.ts";
 import {
@@ -36,7 +37,16 @@ import {
   type FixtureSeries,
   manifestFormat,
 } from "./manifest-schema.ts";
-import { type CandleSeries, columnNames, createTape, type Series, seriesName, seriesOf, type Tape, type TapeInstrument } from "./tape.ts";
+import {
+  type CandleSeries,
+  columnNames,
+  createTape,
+  type Series,
+  seriesName,
+  seriesOf,
+  type Tape,
+  type TapeInstrument,
+} from "./tape.ts";
 
 export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 

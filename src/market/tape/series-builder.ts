@@ -4,6 +4,7 @@
  * Invariants: a time that falls is refused at the row that brings it; `series()` copies, so building may go on.
  */
 import { assert } from "../../errors.ts";
+import type { BarGrid } from "../calendar/bar-calendar.ts";
 import { type Column, emptyColumns, outOfOrder, type Series, type SeriesKind, seriesOf } from "./tape.ts";
 
 /** The values of one row after its time, in ticks and lots. */
@@ -24,8 +25,12 @@ export interface SeriesBuilder<K extends SeriesKind> {
   series(): Extract<Series, { kind: K }>;
 }
 
-/** `instrument` is an index into the tape's instruments; `barMs` is needed for candles. */
-export const seriesBuilder = <K extends SeriesKind>(kind: K, instrument: number, barMs = 0): SeriesBuilder<K> => {
+/** `instrument` is an index into the tape's instruments; `bars`, their length or grid, is needed for candles. */
+export const seriesBuilder = <K extends SeriesKind>(
+  kind: K,
+  instrument: number,
+  bars: number | BarGrid = 0,
+): SeriesBuilder<K> => {
   // Small, because hundreds of instruments are made at a time.
   let capacity = 64;
   let length = 0;
@@ -57,7 +62,7 @@ export const seriesBuilder = <K extends SeriesKind>(kind: K, instrument: number,
         instrument,
         times.slice(0, length),
         columns.map((column) => column.slice(0, length)),
-        barMs,
+        bars,
       ) as Extract<Series, { kind: K }>,
   };
 };

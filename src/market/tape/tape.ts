@@ -8,6 +8,7 @@
  */
 import { parseInstId } from "../../contract/inst-id.ts";
 import { SluiceError } from "../../errors.ts";
+import { BarCalendar, type BarGrid, lengthName, monthMs } from "../calendar/bar-calendar.ts";
 import { mergeOrder, type TapeOrder } from "./tape-order.ts";
 
 /** An instrument of a recorded market: its price step `tickSize` and size step `lotSize`, as decimals. */

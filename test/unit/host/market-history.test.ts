@@ -418,3 +418,63 @@ describe("Options of history", () => {
     expect(() => real.candles(listed, 300, { history: 200 })).toThrow("for bars of 300 seconds write 300000");
   });
 });
+
+describe("Bars of a calendar with history", () => {
+  const iso = (at: number): string => new Date(at).toISOString().slice(0, 16);
+  const day = 24 * 60 * minute;
+  /** A source that holds bars of every length, on a grid that begins at `phase`. */
+  const sourceAt =
+    (phase: number): CandleHistory =>
+    (_inst, barMs, from, to) => {
+      const found: HistoryCandle[] = [];
+      const first = Math.ceil((from - phase) / barMs) * barMs + phase;
+      for (let openedAt = first; openedAt + barMs <= to; openedAt += barMs)
+        found.push({ ...bar(0), openedAt, at: openedAt + barMs });
+      return found;
+    };
+  const spans = (source: CandleHistory, ...asked: Parameters<Market["candles"]>) => {
+    // Monday, 1 January 2024.
+    const stand = standing(source, 0);
+    const seen: string[] = [];
+    stand.market.candles(...asked).subscribe(({ openedAt, at }) => seen.push(`${iso(openedAt)} ${iso(at)}`));
+    return { seen, anomalies: stand.anomalies };
+  };
+
+  it("takes weeks from Monday, as exchanges have them", () => {
+    const { seen, anomalies } = spans(sourceAt(4 * day), instId, 7 * day, { history: 2 });
+    expect(seen).toEqual(["2023-12-18T00:00 2023-12-25T00:00", "2023-12-25T00:00 2024-01-01T00:00"]);
+    expect(anomalies).toEqual([]);
+  });
+
+  it("tells when weeks begin, where a source has others", () => {
+    const { seen, anomalies } = spans(sourceAt(0), instId, 7 * day, { history: 2 });
+    expect(seen).toEqual([]);
+    expect(anomalies[0]).toMatch(
+      /aligned bars of a length that divides it, and one of them begins at 2023-12-\d\dT00:00/,
+    );
+  });
+
+  it("joins months of days", () => {
+    expect(spans(sourceAt(0), instId, "month", { history: 2 }).seen).toEqual([
+      "2023-11-01T00:00 2023-12-01T00:00",
+      "2023-12-01T00:00 2024-01-01T00:00",
+    ]);
+  });
+
+  it("joins days of a zone of hours, over a change of clocks too", () => {
+    const options = { history: 59, anchor: "17:00", zone: "America/New_York" };
+    const { seen } = spans(sourceAt(0), instId, "day", options);
+    expect([seen[0], seen.at(-1), seen.length]).toEqual([
+      "2023-11-02T21:00 2023-11-03T21:00",
+      "2023-12-30T22:00 2023-12-31T22:00",
+      59,
+    ]);
+    expect(seen).toContain("2023-11-04T21:00 2023-11-05T22:00");
+  });
+
+  it("names an option that there is not", () => {
+    expect(() => spans(sourceAt(0), instId, "day", { offset: 1 } as object)).toThrow(
+      'there is no option "offset"; there is history, anchor, zone, partial',
+    );
+  });
+});

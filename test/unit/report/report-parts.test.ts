@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mul } from "../../../src/decimal.ts";
 import type { Event } from "../../../src/journal/events.ts";
+import { askedBars } from "../../../src/market/calendar/bar-calendar.ts";
 import { createTape } from "../../../src/market/tape/tape.ts";
 import { coverageOf } from "../../../src/report/coverage.ts";
 import { limitCostOf, limitCostText } from "../../../src/report/limit-cost.ts";
@@ -165,12 +166,12 @@ describe("Market data coverage:", () => {
   });
 
   it.each([
-    ["quotes it holds", { kind: "quote", instId: swap, barMs: 0 }, []],
-    ["books it does not hold", { kind: "level", instId: swap, barMs: 0 }, [`books of ${swap}`]],
-    ["trades it does not hold", { kind: "trade", instId: swap, barMs: 0 }, [`trades of ${swap}`]],
+    ["quotes it holds", { kind: "quote", instId: swap }, []],
+    ["books it does not hold", { kind: "level", instId: swap }, [`books of ${swap}`]],
+    ["trades it does not hold", { kind: "trade", instId: swap }, [`trades of ${swap}`]],
     [
       "bars of neither trades nor shorter bars",
-      { kind: "candle", instId: swap, barMs: 60_000 },
+      { kind: "candle", instId: swap, bars: askedBars(60_000) },
       [`candles of 1 min of ${swap}`],
     ],
   ] as const)("tells what was asked for in vain: %s", (_, asked, missing) => {
@@ -192,7 +193,7 @@ describe("Market data coverage:", () => {
         ),
       ],
     );
-    expect(coverageOf(tape, [{ kind: "candle", instId: swap, barMs }]).missing).toEqual(missing);
+    expect(coverageOf(tape, [{ kind: "candle", instId: swap, bars: askedBars(barMs) }]).missing).toEqual(missing);
   });
 });
 

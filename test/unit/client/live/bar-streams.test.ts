@@ -184,3 +184,66 @@ describe("Live bars built from the service's minute bars:", () => {
     expect(() => createStage().market.candles(instId, 0.5)).toThrow(/candles: 0.5 is not a bar length/);
   });
 });
+
+describe("Live bars of a part of their time:", () => {
+  const partials = (stage: ReturnType<typeof createStage>, barMs: number): string[] => {
+    const seen: string[] = [];
+    stage.market.candles(instId, barMs).subscribe((bar) => seen.push(`${bar.at} ${bar.partial === true}`));
+    return seen;
+  };
+
+  it("the first from trades is marked, unless it began with the subscription", () => {
+    const [late, sharp] = [at(12_000), at(10_000)];
+    for (const stage of [late, sharp]) {
+      const seen = partials(stage, 5_000);
+      stage.pass(500);
+      stage.say("trades", [trade("10", "1")]);
+      stage.pass(5_000);
+      stage.say("trades", [trade("10", "1")]);
+      stage.pass(5_000);
+      expect(seen).toEqual([`15000 ${stage === late}`, "20000 false"]);
+    }
+  });
+
+  it("the first from minutes is marked, unless its first minute came", () => {
+    const [late, whole] = [at(7 * minute), at(5 * minute)];
+    for (const [stage, first] of [
+      [late, 7],
+      [whole, 5],
+    ] as const) {
+      const seen = partials(stage, 5 * minute);
+      for (let index = first; index < 15; index++) stage.say("candle1m", [candle(index * minute, "1", "1")]);
+      expect(seen).toEqual([`${10 * minute} ${stage === late}`, `${15 * minute} false`]);
+    }
+  });
+});
+
+describe("Live bars after quiet minutes:", () => {
+  it("end ten seconds after their time, once", () => {
+    const stage = at(5 * minute);
+    const seen = bars(stage, 5 * minute);
+    stage.pass(minute);
+    stage.say("candle1m", [candle(5 * minute, "1", "1")]);
+    stage.pass(4 * minute + 9_999);
+    expect(seen).toEqual([]);
+    stage.pass(1);
+    expect(seen.map((bar) => bar.split(":")[0])).toEqual([String(5 * minute)]);
+    stage.say("candle1m", [candle(9 * minute, "2", "1"), candle(10 * minute, "3", "1")]);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe("Live bars of a calendar:", () => {
+  it("are weeks from Monday, and days of a zone, whose clocks change on this one", () => {
+    const monday = Date.parse("2024-03-11T00:00Z");
+    const stage = at(monday - 3 * minute);
+    const seen: string[] = [];
+    const iso = (instant: number): string => new Date(instant).toISOString().slice(0, 16);
+    const take = (name: string) => (bar: { readonly openedAt: number; readonly at: number }) =>
+      seen.push(`${name} ${iso(bar.openedAt)} ${iso(bar.at)}`);
+    stage.market.candles(instId, "week").subscribe(take("week"));
+    stage.market.candles(instId, "day", { anchor: "20:01", zone: "America/New_York" }).subscribe(take("day"));
+    for (let index = -3; index < 2; index++) stage.say("candle1m", [candle(monday + index * minute, "1", "1")]);
+    expect(seen).toEqual(["week 2024-03-04T00:00 2024-03-11T00:00", "day 2024-03-10T01:01 2024-03-11T00:01"]);
+  });
+});
