@@ -16,6 +16,7 @@ import { type DecimalPool, importInvalid, parseDecimal } from "./import-decimals
 import { lineAt, type TextLines } from "./import-file.ts";
 import { instantOf } from "./import-instants.ts";
 import type { Note } from "./reader-options.ts";
+import { oneInstant } from "./time-forms.ts";
 
 interface Term {
   readonly at: number;
@@ -94,7 +95,9 @@ const csvCells = (lines: TextLines) => {
 };
 
 const takeCells = (cells: Cells, { file, line }: Omit<Term, "at">, terms: Terms): void => {
-  const at = instantOf(wordOf(cells.timestamp), file, line, "timestamp");
+  const word = wordOf(cells.timestamp);
+  const us = oneInstant(word);
+  const at = us === undefined ? instantOf(word, file, line, "timestamp") : us / 1_000;
   const cell = (name: "funding" | "mark" | "tickSize" | "lotSize"): string | undefined => {
     const value = cells[name];
     if (value === undefined || value === "") return undefined;

@@ -75,6 +75,16 @@ export const volumeColumn = (): VolumeColumn => {
   };
 };
 
+/** Volumes of recorded bars in lots that are not inferred from them. `step` is what they are counted in. */
+export const inAssumedLots = (counts: Float64Array, step: string): Pick<Volumes, "lotSize" | "counts"> => {
+  const { places, step: text } = grid(step);
+  const unit = Number(text.replace(".", ""));
+  const largest = counts.reduce((most, count) => Math.max(most, count * unit), 0) / 10 ** places;
+  let finer = places;
+  while (finer < assumedPlaces && largest * 10 ** (finer + 1) < assumedLimit) finer++;
+  return { lotSize: decimalOf(1, finer), counts: counts.map((count) => count * unit * 10 ** (finer - places)) };
+};
+
 const parseVolume = (text: string, file: string, line: number): ParsedVolume => {
   const whole = parseDecimal(text, file, line, "volume");
   if (Number.isSafeInteger(whole.count)) return { ...whole, cut: false };

@@ -4,6 +4,6 @@
  * @module sluice/plugins/import
  */
 export { findingsOf } from "./fixture-findings.ts";
-export { microsecondsOf } from "./import-instants.ts";
 export { explainImport, type ImportMarketOptions, importMarket } from "./import-market.ts";
 export type { Layout as MarketLayout } from "./table/layout.ts";
+export { oneInstant as microsecondsOf } from "./time-forms.ts";

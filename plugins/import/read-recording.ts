@@ -28,6 +28,7 @@ import { firstLineOf, kindOf, readPartLines } from "./import-file.ts";
 import { readMessages } from "./import-messages.ts";
 import type { MessageRows } from "./import-rows.ts";
 import { noTerms, offerSteps, readTerms, type Terms, termSeries, termsLayout } from "./import-terms.ts";
+import { inAssumedLots } from "./import-volumes.ts";
 import type { Note } from "./reader-options.ts";
 import type { Layout } from "./table/layout.ts";
 import { readTable, type Table } from "./table/table-reader.ts";
@@ -283,9 +284,23 @@ const messageTape = async (
     ofBytes: part.bytes,
     onRead,
   });
-  const steps = { instId: instrument, tickSize: prices.step(), lotSize: quantities.step() };
   const source = sourceOfMessages(file, symbol, axis);
-  return { tape: tapeWith(terms, steps, messageSeries(rows), note), source, ...(rows.feed && { feed: rows.feed }) };
+  const { lotSize, series } = seriesInLots(rows, quantities.step(), options.lotSize);
+  const steps = { instId: instrument, tickSize: prices.step(), lotSize };
+  return { tape: tapeWith(terms, steps, series, note), source, ...(rows.feed && { feed: rows.feed }) };
+};
+
+/** Volumes of bars say nothing of the lot: where there is nothing else, it is assumed. */
+const seriesInLots = (
+  rows: MessageRows,
+  step: string,
+  given: string | undefined,
+): { readonly lotSize: string; readonly series: readonly Series[] } => {
+  const series = messageSeries(rows);
+  const [bars] = series;
+  if (given !== undefined || series.length !== 1 || bars?.kind !== "candle") return { lotSize: step, series };
+  const { lotSize, counts } = inAssumedLots(bars.volume, step);
+  return { lotSize, series: [{ ...bars, volume: counts }] };
 };
 
 const eventTape = async (

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { microsecondsOf } from "../../../plugins/import/index.ts";
 import { type RecordingOptions, readRecording } from "../../../plugins/import/read-recording.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -93,5 +94,17 @@ describe("Times of an imported file", () => {
   it("before there were coins are counted in a note", async () => {
     const { meta } = await read(["1136073600", "1136073660"]);
     expect(meta.notes).toEqual([{ what: "rows before 2009, by times read as seconds", count: 2 }]);
+  });
+});
+
+describe("One instant by itself", () => {
+  it.each([
+    ["202403010930", "2024-03-01T09:30:00.000Z"],
+    ["2024030109", "2024-03-01T09:00:00.000Z"],
+    ["1709285400", "2024-03-01T09:30:00.000Z"],
+    ["1709285400000", "2024-03-01T09:30:00.000Z"],
+    ["2024-03-01", "2024-03-01T00:00:00.000Z"],
+  ])("is %s", (text, expected) => {
+    expect(new Date((microsecondsOf(text) ?? 0) / 1_000).toISOString()).toBe(expected);
   });
 });
