@@ -5,11 +5,11 @@
  * every bar. In a zone bars follow its calendar: a day lasts 23 to 25 hours, and shorter bars are counted from its
  * begin, so that the last one of a day may be cut short.
  *
- * Invariants: `startOf(t) <= t < endOf(t)`; bars follow each other without a hole; `endOf(t)` is the start of the next.
+ * Invariants: a length is whole milliseconds, and none that is a number of seconds or minutes by mistake;
+ * `startOf(t) <= t < endOf(t)`; bars follow each other without a hole; `endOf(t)` is the start of the next.
  * Not here: offsets of zones (zone-offsets.ts), which recorded bars build which (bar-sources.ts).
  */
 import { SluiceError } from "../../errors.ts";
-import { checkBarLength } from "./bar-length.ts";
 import { ZoneOffsets } from "./zone-offsets.ts";
 
 /** Length of bars: whole milliseconds, or a unit of the calendar. */
@@ -53,6 +53,24 @@ export interface AskedBars {
   /** An anchor or a zone was given. Other bars follow the grid of the recorded bars that they are built from. */
   readonly isExplicit: boolean;
 }
+
+const secondMs = 1_000;
+/** Bars shorter than this hold next to no trades: such a number counts seconds or minutes. */
+const shortestMs = 100;
+/** Usual bars in seconds: 1 min to 15 min, 30 min, and hours to a week. */
+const seconds = [
+  60, 120, 180, 240, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 28_800, 43_200, 86_400, 604_800,
+];
+
+/** The refusal of a length names the number to write instead. */
+const checkBarLength = (barMs: number): void => {
+  if (!Number.isSafeInteger(barMs) || barMs <= 0) {
+    throw invalid(`${barMs} is not a bar length; give whole milliseconds, such as 60000 for a minute.`);
+  }
+  if (barMs >= shortestMs && !seconds.includes(barMs)) return;
+  const meant = `for bars of ${barMs} seconds write ${barMs * secondMs}`;
+  throw invalid(`a bar length is in milliseconds, and ${barMs} would be ${barMs} ms; ${meant}.`);
+};
 
 /** Throws CONFIG_INVALID for a length, an anchor or a zone that cannot be. */
 export const askedBars = (length: BarLength, { anchor, zone = "UTC" }: BarGridOptions = {}): AskedBars => {
