@@ -1,9 +1,9 @@
 /**
  * Bars of one length for one instrument, built from trades or from shorter recorded bars.
  *
- * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end, and never changed; no bar
- * holds data from after its end; a length of time without trades gives no bar; a bar still open when the recording ends
- * is never emitted. A bar that began before the first data is marked as partial.
+ * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end, and never changed; no
+ * bar holds data from after its end; a length of time without trades gives no bar; a bar still open when the recording
+ * ends is never emitted. A bar that began before the first data is marked as partial.
  * Not here: when bars begin (calendar/bar-calendar.ts), which recorded bars build them (bar-sources.ts).
  */
 import { type AskedBars, BarCalendar, gridName } from "./calendar/bar-calendar.ts";

@@ -4,10 +4,10 @@
  * Invariants: one stream per instrument and kind, reached through a table and never by filtering; an object is built
  * only when it has a subscriber; `at` of what is emitted is the instant of delivery, except that a bar carries the
  * instant it closed; deliveries come in tape order at instants that do not fall.
- * Bars: recorded ones of the length asked for; else built from the longest recorded length that divides it; else built
+ * Bars: recorded ones of the grid asked for; else built from the longest recorded ones that fit into it; else built
  * from trades. A bar built from trades is emitted before the first event delivered at or past its end, or by `tick`;
- * one built from recorded bars when the recorded bar that ends it is delivered, after a gap like one from trades. See bars.ts
- * for the rest.
+ * one built from recorded bars when the recorded bar that ends it is delivered, after a gap like one from trades. See
+ * bars.ts for the rest.
  * Books: a new subscriber gets the latest book; rows of one instant are one change.
  * Not here: when to deliver (backtest/runner.ts), reading files (market/tape/fixture.ts).
  */
