@@ -115,6 +115,7 @@ export const lengthName = ({ length, anchorMs, zone }: BarGrid): string => {
   return `${name}${from}${zone === "UTC" ? "" : ` in ${zone}`}`;
 };
 
+/** The bars of a grid: when each begins and ends. Instants are milliseconds since the epoch. */
 export class BarCalendar {
   readonly grid: BarGrid;
   /** Length in milliseconds; the average of months. */
