@@ -1,8 +1,8 @@
 /**
- * Error codes of BloFin v1, by what they say of a call; all but 429 come with HTTP status 200.
+ * Error codes of BloFin v1, by their meaning for a call; all but 429 come with HTTP status 200.
  *
- * Invariants: a code is a rejection only where its text says that the order or call was judged and refused; internal
- * errors and ids that are taken are none.
+ * Invariants: a code is a rejection only if its documented text states that the order or call was judged and refused;
+ * internal errors and ids already in use are not rejections.
  * Source: public documentation of BloFin v1, "Errors".
  */
 
@@ -56,6 +56,6 @@ export const blofinRejections: readonly string[] = [
   ...["102005", "102089"],
   // Cancels of orders that are over.
   "1000",
-  // Leverage while orders or positions stand in the way.
+  // Leverage cannot be changed because of open orders or positions.
   ...["110006"],
 ];

@@ -1,9 +1,9 @@
 /**
  * BloFin v1 as a dialect: perpetual swaps settled in their quote currency, in the account mode of one side (net).
  *
- * Invariants: pure but for the count of a signer's nonces; what the exchange does not take, or what cannot be
- * understood, is an exception and never an empty success; a refusal with HTTP status 200 has the status that says what
- * it means.
+ * Invariants: pure but for the count of a signer's nonces; input that the exchange does not accept, or that cannot be
+ * parsed, is an exception and never an empty success; a refusal with HTTP status 200 is given the status that matches
+ * its code.
  * Source: public documentation of BloFin v1.
  * Not here: records (blofin-records.ts), codes (blofin-codes.ts), limits (blofin-limits.ts), hosts
  * (blofin-exchange.ts).
@@ -74,7 +74,7 @@ const profile: ProfileOverrides = {
     positionCode: "102022",
     leverageCode: "110019",
     notFound: "untold",
-    // The documentation has no code for these; a word of the described service must not be taken for one.
+    // The documentation has no code for these; a code of the described service must not be mistaken for one.
     notFoundCode: "not_found",
     postOnlyCode: "post_only",
     notContractCode: "not_contract",
@@ -92,7 +92,9 @@ const profile: ProfileOverrides = {
   websocket: { path: "/ws/public", loginPath: "/users/self/verify", szUnit: "contracts" },
 };
 
-/** What is signed: path with query, method, time, nonce and body; as base64 of the digest's hexadecimal text. */
+/**
+ * Signs path with query, method, time, nonce and body; the signature is the base64 of the digest's hexadecimal text.
+ */
 const signer: SignerOf = (seal, { websocket }) => {
   let count = 0;
   const sign = (target: string, method: string, wallAt: number, body: string) => {
@@ -180,7 +182,7 @@ const canceled = ({ instId, ordId, clOrdId }: CancelBody[number]): object => ({
   ...(ordId ? { orderId: ordId } : { clientOrderId: clOrdId }),
 });
 
-/** Where neither an order nor a setting named one, as the profile has it. */
+/** Margin mode if neither the order nor a setting names one; the same as in the profile. */
 const modeDefault = "cross";
 
 const placed = ({ instId, side, ordType, sz, px, clOrdId, reduceOnly, mgnMode = modeDefault }: PlaceBody): object => ({

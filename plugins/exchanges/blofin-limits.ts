@@ -2,8 +2,8 @@
  * Rate limits of BloFin v1 as layers.
  *
  * Source: public documentation of BloFin v1, "Rate Limits" and "Connection Limits". Which calls are "trading-related"
- * is not said, so every call of a user counts as one; that windows slide is not said either. Both are the strictest
- * reading.
+ * is not documented, so every call of a user counts as one. Sliding windows are not documented either. Both are the
+ * strictest reading.
  */
 import type { LayerSpec } from "sluice/dialect";
 

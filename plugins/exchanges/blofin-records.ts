@@ -36,7 +36,7 @@ export const ourInstId = (instId: unknown): unknown => (typeof instId === "strin
 
 const instId = (record: Raw): unknown => ourInstId(record["instId"]);
 
-/** One record may stand for a list of it. */
+/** Returns the records of `data`, which may be a list or a single record. */
 const recordsOf = (data: unknown): readonly unknown[] => {
   if (Array.isArray(data)) return data;
   if (Object.keys(recordOf(data)).length === 0) throw new TypeError("a record without a field");
@@ -70,7 +70,7 @@ export const blofinPushes: Readonly<Record<string, (data: unknown, arg: ChannelA
   account: blofinRecords.spotBalance,
 };
 
-/** Of a candle: volume in base currency, behind that in contracts. */
+/** Index of a candle's volume in base currency; the volume in contracts is in front of it. */
 const volumeAt = 6;
 
 const order: RecordTable = {
@@ -98,7 +98,8 @@ const balance: RecordTable = {
 
 const position: RecordTable = {
   instId,
-  // In the mode of two sides a size has no sign and an instrument two records: not read, as it would say the opposite.
+  // In the mode of two sides a size has no sign and an instrument two records: not read, because the sign would be
+  // lost.
   pos: ({ positions, positionSide }) =>
     isNone(positionSide) || positionSide === "net" ? exact(positions) : `${String(positionSide)} ${String(positions)}`,
   avgPx: priceIfAny("averagePrice"),

@@ -18,8 +18,8 @@ import { isRaw, type Raw } from "./record-table.ts";
 
 interface AnswerTable {
   /**
-   * Status with which the described service answers what this code means; undefined where the code says nothing of the
-   * kind.
+   * Returns the status with which the described service answers the meaning of this code; undefined if the code has no
+   * such meaning.
    */
   readonly statusOf: (code: string) => number | undefined;
   /** The records in the data of a success; throws where it has another form. */
@@ -39,7 +39,7 @@ export const answerOf =
   ({ statusOf, records, result }: AnswerTable) =>
   ({ endpoint }: Pick<WireRequest, "endpoint">, response: WireResponse): WireResponse => {
     const { status, headers, body } = response;
-    // A machine on the way has no envelope; whether a limit is the exchange's own word is for the reader to say.
+    // A proxy on the way sends no envelope; the reader decides whether a limit is the exchange's own.
     if (status === limitedStatus && !isRaw(body)) return { status, headers, body: undefined };
     const { code, msg, data } = envelopeOf(body);
     const refusal = code === "0" ? undefined : statusOf(code);
@@ -69,13 +69,15 @@ const envelopeOf = (body: unknown): Envelope => {
   return { code: String(code), msg: msg ?? "", data };
 };
 
-/** What all results say of the call and not of their orders, such as that it came too soon. */
+/** Returns the status shared by all results if it concerns the call and not its orders, such as a rate limit. */
 const commonStatus = (results: readonly ElementResult[], statusOf: AnswerTable["statusOf"]): number | undefined => {
   const statuses = new Set(results.map(({ sCode }) => (sCode === "0" ? undefined : statusOf(sCode))));
   return statuses.size === 1 ? [...statuses][0] : undefined;
 };
 
-/** What to do with an account that keeps long and short positions beside each other; undefined for any other. */
+/**
+ * Returns the advice for an account that keeps long and short positions side by side; undefined for any other account.
+ */
 export const twoSided = (mode: unknown): string | undefined =>
   mode === "long_short_mode"
     ? "the account keeps two sides of a position (long_short_mode), and orders of one side would be rejected. Switch it to the net mode at the exchange, without open orders and positions, and start again"

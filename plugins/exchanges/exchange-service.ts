@@ -19,7 +19,7 @@ type Environment = LiveOptions["environment"];
 
 interface Addresses {
   readonly baseUrl: string;
-  /** Where sockets are not at the same host. */
+  /** URL of the sockets if they are not at the same host. */
   readonly wsUrl?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Exchange {
   readonly title: string;
   readonly addresses: Readonly<Record<Environment, Addresses>>;
   readonly dialect: (environment: Environment) => Dialect;
-  /** What it can do and what it cannot, a line each. */
+  /** Abilities and limitations of the exchange, one per line. */
   readonly abilities: readonly string[];
   readonly verified: readonly Verification[];
 }
@@ -45,7 +45,7 @@ interface Verification {
  * sockets.
  */
 export const serviceAt = ({ addresses, dialect }: Exchange, { baseUrl, ...options }: ExchangeOptions): LiveSpec => {
-  // The environment of a config without types may be anything; `live` says what it must be.
+  // The environment of a config without types may be any value; `live` reports the allowed ones.
   const known = baseUrl === undefined ? (addresses[options.environment] as Addresses | undefined) : { baseUrl };
   return live({ ...(known ?? addresses.testnet), ...options, dialect: dialect(options.environment) });
 };

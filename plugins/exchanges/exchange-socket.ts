@@ -48,8 +48,8 @@ const pushesOf = ({ records, bookOf }: PushTable, arg: ChannelArg, { action, dat
 };
 
 /**
- * Numbers stand in the record; the first of a book follows nothing, however the exchange spells it, and a repeated one
- * without levels is a heartbeat.
+ * Parses a book message. Sequence numbers are in the record. The first message of a book follows none, in any spelling
+ * of the exchange; a repeated one without levels is a heartbeat.
  */
 const bookPush = (arg: ChannelArg, action: unknown, book: Raw): readonly ParsedMessage[] => {
   const [seqId, told] = [sequence(book["seqId"]), sequence(book["prevSeqId"])];

@@ -1,9 +1,9 @@
 /**
- * Error codes of OKX v5, by what they say of a call.
+ * Error codes of OKX v5, by their meaning for a call.
  *
- * Invariants: a code is a rejection only where its text says that the order or call failed for a reason that is seen
- * before executing it; timeouts ("does not mean that the request was successful or failed"), busy systems and ids that
- * are taken are none.
+ * Invariants: a code is a rejection only if its documented text states that the order or call failed for a reason that
+ * is checked before execution; timeouts ("does not mean that the request was successful or failed"), busy systems and
+ * ids already in use are not rejections.
  * Source: public documentation of OKX v5, "Error Code".
  */
 

@@ -31,7 +31,7 @@ import { okxLayers } from "./okx-limits.ts";
 import { okxPushes, okxRecords } from "./okx-records.ts";
 import { isRaw, type Raw } from "./record-table.ts";
 
-/** OKX v5 for `live({ …, dialect })`; with `demo` requests say that they are for demo trading. */
+/** OKX v5 for `live({ …, dialect })`; with `demo` requests are marked as demo trading. */
 export const okxDialect = ({ demo = false }: { readonly demo?: boolean } = {}): Dialect => ({
   name: "okx-v5",
   profile,
@@ -52,7 +52,7 @@ const profile: ProfileOverrides = {
   order: {
     szUnit: { SPOT: "base", SWAP: "contracts" },
     feeSign: "negative_is_cost",
-    // Of an account that pays in the currency received, as all do unless set otherwise; records say which.
+    // For an account that pays fees in the currency received, the default; records name the currency.
     spotBuyFee: "base",
     timeUnit: "ms",
     stateAliases: { mmp_canceled: "canceled" },
@@ -80,7 +80,7 @@ const profile: ProfileOverrides = {
   websocket: { path: "/ws/v5/public", loginPath: "/users/self/verify", szUnit: "contracts" },
 };
 
-/** Requests tell the time as ISO 8601, logins as whole seconds. */
+/** Signer of requests and logins: requests carry the time as ISO 8601, logins as whole seconds. */
 const signerFor =
   (demo: boolean): SignerOf =>
   (seal, given) => {
@@ -145,7 +145,7 @@ const bodyOf = (endpoint: EndpointName, body: unknown): unknown => {
   return { mgnMode: modeDefault, ...(body as object) };
 };
 
-/** Where neither an order nor a setting named one, as the profile has it. */
+/** Margin mode if neither the order nor a setting names one; the same as in the profile. */
 const modeDefault = "cross";
 
 const placed = ({ mgnMode = modeDefault, reduceOnly, ...order }: PlaceBody): object => {
@@ -203,8 +203,8 @@ const bookOf = (data: unknown): Raw => {
 };
 
 /**
- * Counts of connections say nothing, but one too many ends a subscription; a notice announces that the connection will
- * be closed.
+ * Parses an event. Counts of connections are ignored, but one connection too many ends a subscription; a notice
+ * announces that the connection will be closed.
  */
 const event = (message: Raw): readonly ParsedMessage[] | undefined => {
   switch (message["event"]) {

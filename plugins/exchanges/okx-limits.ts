@@ -48,7 +48,7 @@ export const okxLayers: readonly LayerSpec[] = [
   layer("close", "uid", 20, ["closePosition"]),
   // GET public/instruments: 20 requests per 2 s, by address.
   layer("instruments", "ip", 20, ["instruments"]),
-  // 1,000 new orders per 2 s of a sub-account, whatever the instrument.
+  // 1,000 new orders per 2 s of a sub-account, for all instruments together.
   layer("sub-account", "uid", 1_000, ["placeOrder", "amendOrder", "closePosition"]),
   // 3 connections a second to the sockets of an address; each is charged as an unsigned call of this endpoint.
   layer("connect", "ip", 3, ["instruments"], { windowMs: 1_000 }),

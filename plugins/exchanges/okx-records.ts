@@ -83,7 +83,7 @@ const order: RecordTable = {
 
 interface Fee {
   readonly fee: unknown;
-  /** Left out where the profile says it, or nothing was taken. */
+  /** Fee currency; absent if the profile defines it, or if no fee was charged. */
   readonly feeCcy?: string;
 }
 
@@ -121,12 +121,13 @@ const balance: RecordTable = {
 
 const position: RecordTable = {
   instId: "instId",
-  // In the mode of two sides a size has no sign and an instrument two records: not read, as it would say the opposite.
+  // In the mode of two sides a size has no sign and an instrument two records: not read, because the sign would be
+  // lost.
   pos: ({ pos, posSide }) => (isNone(posSide) || posSide === "net" ? exact(pos) : `${String(posSide)} ${String(pos)}`),
   avgPx: priceIfAny("avgPx"),
   markPx: priceIfAny("markPx"),
   lever: amountIfAny("lever"),
-  // What is held for an isolated position; a cross one needs what `imr` says.
+  // Margin of an isolated position; for a cross position the value of `imr` is used.
   margin: ({ margin, imr }) => (isNone(margin) ? (isNone(imr) ? undefined : exact(imr)) : exact(margin)),
   upl: amountIfAny("upl"),
   liqPx: priceIfAny("liqPx"),

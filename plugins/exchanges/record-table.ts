@@ -2,8 +2,8 @@
  * Records of an exchange in the described service's fields, by tables: of each field of ours the name of theirs, or
  * what makes it.
  *
- * Invariants: pure, and total over anything JSON can hold; a value that is not of the expected form is handed on as it
- * is, so that whoever checks the record names it; nothing becomes a number.
+ * Invariants: pure, and total over anything JSON can hold; a value that is not of the expected form is passed on
+ * unchanged, so that the check of the record reports it; nothing becomes a number.
  */
 import { compare, isDecimal, mul } from "sluice";
 import { plain } from "sluice/dialect";
@@ -26,7 +26,7 @@ export const translated =
     return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
   };
 
-/** The shortest spelling of a decimal, whatever zeros the exchange pads it with. */
+/** Returns the shortest spelling of a decimal, without the zeros with which the exchange pads it. */
 export const exact = (value: unknown): unknown => (isDecimal(value) ? plain(value) : value);
 
 export const amount =

@@ -72,7 +72,7 @@ const notCancelable = "Cancel failed as the order has been filled, triggered, ca
 
 const elementsMax = 20;
 
-/** What a call may say; `brokerId` names the program. */
+/** Fields that a call may contain; `brokerId` names the program. */
 const fields: FieldsByEndpoint = {
   placeOrder: {
     ...any("instId", "marginMode", "positionSide", "side", "orderType", "price", "size"),
@@ -215,7 +215,7 @@ export const askBlofin = (call: Call): Questions => {
 const succeeded = (data: unknown, msg = "success"): object => ({ code: "0", msg, data });
 const failed = (code: string, msg: string): object => ({ code, msg, data: null });
 
-/** The envelope of a placement says 0 whatever became of its orders. */
+/** Builds the answer to a placement. The code of its envelope is 0 for any result of its orders. */
 const placed = ({ path, body }: Call, answers: readonly VenueResponse[]): object => {
   const orders: readonly unknown[] = path.endsWith("batch-orders") ? (body as unknown[]) : [body];
   const results = answers.map((answer, index) => {
@@ -318,7 +318,7 @@ const saidBy = (service: Service, call: Call, answers: Parameters<Speech["answer
   return succeeded(shown(service, call, data, String(Date.parse(headers["date"] ?? ""))));
 };
 
-/** What was judged as a whole: limits, keys, permissions, paths. */
+/** Returns true if the call was judged as a whole: limits, keys, permissions, paths. */
 const isWhole = ({ status }: VenueResponse, { contract }: Service): boolean =>
   status !== 200 && status !== contract.profile.answers.badRequestStatus;
 

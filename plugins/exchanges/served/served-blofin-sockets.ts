@@ -83,7 +83,7 @@ const candleOf = (
   { instId, ts, open, high, low, close, volume, confirm }: wire.channels.CandleMessage,
 ): readonly string[] => [ts, open, high, low, close, sizeOf(service, instId, volume), volume, "", confirm];
 
-/** Decimal text is a number of JSON as it stands. */
+/** Builds the JSON text of a book; decimal text is written unchanged as a JSON number. */
 const bookText = (
   service: Service,
   { instId, bids, asks, ts }: wire.channels.BookMessage,
@@ -95,7 +95,7 @@ const bookText = (
   return `{"asks":[${rows(asks)}],"bids":[${rows(bids)}],"ts":"${ts}","prevSeqId":"${prevSeqId + 1}","seqId":"${seqId + 1}"}`;
 };
 
-/** As pushes tell orders: without a client id there is null. */
+/** Builds an order as pushes report it: null in place of a missing client id. */
 const pushedOrder = (service: Service, record: Readonly<Record<string, string>>): BlofinRecord => {
   const { filled_amount: filledAmount, clientOrderId, ...rest } = orderOf(service, record);
   return {

@@ -1,12 +1,12 @@
 /**
- * BloFin v1 as the embedded service speaks it: signatures with a nonce, limits with bans, codes, and the parts that
+ * BloFin v1 as the embedded service implements it: signatures with a nonce, limits with bans, codes, and the parts that
  * translate.
  *
  * Invariants: swaps only, sized in contracts; a fee is positive where it costs; positions are net; a nonce serves once
  * a minute.
  * Source: BloFin's public API documentation. Assumed where it is silent: a failed placement has the envelope's code
- * "0", an order that does not exist is null, a banned address gets a JSON body, 60012 stands for every mistake over a
- * socket, and a post-only order that would take is accepted and canceled; which calls count as trading.
+ * "0", an order that does not exist is null, a banned address gets a JSON body, 60012 is the code of every mistake over
+ * a socket, and a post-only order that would take is accepted and canceled; which calls count as trading.
  * Not here: calls (served-blofin-calls.ts), sockets (served-blofin-sockets.ts).
  */
 import type { ExtraLayer, ProfileOverrides } from "sluice/dialect";
@@ -18,7 +18,7 @@ import { loginOf } from "./wire-fields.ts";
 const profile: ProfileOverrides = {
   order: { szUnit: { SPOT: "base", SWAP: "contracts" }, feeSign: "positive_is_cost" },
   answers: {
-    // The statuses tell the kinds of refusal apart in here; on the wire they are 200.
+    // The statuses distinguish the kinds of refusal here; on the wire they are 200.
     badRequestCode: "152002",
     permissionCode: "152404",
     authCode: "152401",

@@ -1,10 +1,10 @@
-/** The exchanges that the embedded service can speak as, by name. */
+/** Exchanges whose API the embedded service can implement, by name. */
 import type { ServedDialect } from "sluice/plugins/venue-server";
 import { servedBlofin } from "./served-blofin.ts";
 import { servedOkx } from "./served-okx.ts";
 
 /**
- * What the embedded service can speak on the wire instead of the described service's words: `dialect` of
+ * Dialects that the embedded service can use on the wire instead of the described service's API: `dialect` of
  * `startVenueServer`, over a contract by `servedContract`. `okx-demo` wants the header of OKX's demo environment, `okx`
  * takes calls with and without it.
  */

@@ -54,15 +54,15 @@ const noInstrument: venueAnswers.Refusal = { code: "51001", msg: "Instrument ID 
 const noOrder: venueAnswers.Refusal = { code: "51603", msg: "Order does not exist" };
 
 /**
- * What a call may say. `tag` and `reqId` are the client's own words; `ccy` chooses a margin currency of products that
- * are not here.
+ * Fields that a call may contain. `tag` and `reqId` are values of the client; `ccy` chooses a margin currency of
+ * products that are not supported here.
  */
 const fields: FieldsByEndpoint = {
   placeOrder: {
     ...any("instId", "tdMode", "side", "posSide", "ordType", "sz", "px", "clOrdId", "tag", "ccy"),
     reduceOnly: flag,
     tgtCcy: ["base_ccy", "quote_ccy"],
-    // The venue makes no order smaller, whatever this says, and moves no price.
+    // The venue reduces no order and moves no price, for any value of this field.
     ...any("banAmend"),
     pxAmendType: ["0"],
   },
@@ -113,7 +113,10 @@ const each = (
 
 type Questions = readonly [Question, ...Question[]] | venueAnswers.Refusal;
 
-/** Sizes of spot market orders are money when buying and coins when selling, unless the order says otherwise. */
+/**
+ * Parses a placement. The size of a spot market order is in quote currency for a purchase and in base currency for a
+ * sale, unless the order specifies otherwise.
+ */
 const placement = (given: Texts): Question | venueAnswers.Refusal => {
   const lacks = missing(given, ["instId", "tdMode", "side", "ordType", "sz"]);
   if (lacks !== undefined) return empty(lacks);
@@ -265,7 +268,7 @@ const summaries: Readonly<Record<string, string>> = {
   2: "Bulk operation partially succeeded.",
 };
 
-/** The results of a call's elements, whichever way they were asked for. */
+/** Builds the answer with the results of a call's elements, for single and batch calls. */
 const bulk = (elements: readonly OkxRecord[]): object => {
   const failed = elements.filter(({ sCode }) => sCode !== "0").length;
   const code = failed === 0 ? "0" : failed === elements.length ? "1" : "2";
@@ -285,7 +288,7 @@ const placed = (service: Service, { path, body }: Call, answers: readonly VenueR
   return bulk(results);
 };
 
-/** Of an order that is over, changes have a code of their own. */
+/** Builds the answer to an amendment. Changes of a finished order have a code of their own. */
 const amended = (service: Service, { path, body }: Call, answers: readonly VenueResponse[]): object => {
   const { badRequestCode, notCancelableCode } = service.contract.profile.answers;
   const orders: readonly unknown[] = path.endsWith("batch-orders") ? (body as unknown[]) : [body];
@@ -305,7 +308,7 @@ const amended = (service: Service, { path, body }: Call, answers: readonly Venue
   return bulk(results);
 };
 
-/** Whether a record is one of those the query names. */
+/** Returns true if the record matches the query. */
 const fits = ({ instType, instId, ordType, state }: Texts, record: OkxRecord): boolean =>
   (instType === undefined || instType === "ANY" || record["instType"] === instType) &&
   (instId === undefined || instId.split(",").includes(String(record["instId"]))) &&
@@ -342,7 +345,7 @@ const shown = (
   }
 };
 
-/** What was judged as a whole: limits, keys, permissions, paths. */
+/** Returns true if the call was judged as a whole: limits, keys, permissions, paths. */
 const isWhole = ({ status }: VenueResponse, { contract }: Service): boolean =>
   status !== 200 && status !== contract.profile.answers.badRequestStatus;
 

@@ -70,8 +70,8 @@ export const orderOf = (record: OurRecord): OkxRecord => {
 const places = 18;
 
 /**
- * Of swaps one amount; of spot what is charged and what is paid back, each in the currency that the order received. The
- * rebate of a sale is told in its fee, and once more in coins.
+ * Returns the fee fields of a record: for swaps one amount; for spot the charge and the rebate, each in the currency
+ * that the order received. The rebate of a sale is included in its fee and reported again in coins.
  */
 const feeOf = ({ instId = "", side, fee = "0", avgPx = "" }: OurRecord): OkxRecord => {
   const { base, quote, instType } = parseInstId(instId, "venue");

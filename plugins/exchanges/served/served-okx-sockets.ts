@@ -18,7 +18,7 @@ interface Channel {
   /** The venue's channel behind it. */
   readonly ours: string;
   readonly path: (typeof okxSocketPaths)[number];
-  /** What an argument must name besides the channel. */
+  /** Field that an argument must contain in addition to the channel. */
   readonly names?: "instId" | "instType";
 }
 
@@ -55,7 +55,7 @@ export const subscribeOkx = (given: unknown, path: string): Wanted | venueAnswer
   return { arg, stream: JSON.stringify(echo), echo };
 };
 
-/** Codes of the profile as a socket says them. */
+/** Maps the codes of the profile to those of a socket. */
 const socketCodes = ({ contract }: Service): Readonly<Record<string, string>> => {
   const { badRequestCode, authCode, instrumentCode, limitedCode, permissionCode } = contract.profile.answers;
   return {

@@ -1,12 +1,13 @@
 /**
- * OKX v5 as the embedded service speaks it: signatures, limits, codes, and the parts that translate calls and sockets.
+ * OKX v5 as the embedded service implements it: signatures, limits, codes, and the parts that translate calls and
+ * sockets.
  *
  * Invariants: swaps are sized in contracts, spot in base currency; a fee is negative where it costs, and taken in the
  * currency received; positions are net.
- * Source: OKX v5 as its public clients speak it, codes after ccxt's table of its errors. Assumed where those are
- * silent: a post-only order that would take is accepted and canceled, HTTP 400 comes with 50014, 51000 stands for a
- * price off the tick and 51121 for every wrong size, 60029 for a socket without permission, 404 for an unknown path;
- * limits count in sliding windows.
+ * Source: OKX v5 as its public clients use it, codes after ccxt's table of its errors. Assumed where those are silent:
+ * a post-only order that would take is accepted and canceled, HTTP 400 comes with 50014, 51000 is the code of a price
+ * off the tick and 51121 of every wrong size, 60029 for a socket without permission, 404 for an unknown path; limits
+ * count in sliding windows.
  * Not here: calls (served-okx-calls.ts), sockets (served-okx-sockets.ts).
  */
 import type { EndpointName, ExtraLayer, ProfileOverrides, wire } from "sluice/dialect";
@@ -44,7 +45,10 @@ const profile: ProfileOverrides = {
   websocket: { szUnit: "contracts", path: okxSocketPaths[0], loginPath: "/users/self/verify" },
 };
 
-/** Published as so many in two seconds, by user unless said otherwise; how the two seconds begin is not published. */
+/**
+ * Builds a layer. Limits are published as a number of calls in two seconds, by user unless stated otherwise; the start
+ * of the two seconds is not published.
+ */
 const layerOf = (
   name: string,
   capacity: number,
@@ -67,7 +71,7 @@ const layers: readonly ExtraLayer[] = [
   layerOf("amend", 60, "amendOrder", { scope: "instrument" }),
   layerOf("cancel", 300, "cancelBatch", { scope: "instrument", unit: "elements" }),
   layerOf("order", 60, "getOrder", { scope: "instrument" }),
-  // Of a sub-account, whatever the product.
+  // Limit of a sub-account, for all products together.
   layerOf("sub-account", 1_000, "placeOrder"),
   layerOf("pending", 60, "pendingOrders"),
   layerOf("history", 40, "orderHistory"),

@@ -1,7 +1,7 @@
 /**
- * Fields of calls in other exchanges' words, and the units their sizes are told in.
+ * Fields of calls in the terms of other exchanges, and the units of their sizes.
  *
- * Invariants: nothing here throws, whatever a client wrote; a number counts as the text it is spelled with; sizes are
+ * Invariants: nothing here throws, for any input of a client; a number counts as the text it is spelled with; sizes are
  * cut, never rounded up.
  */
 
@@ -20,7 +20,7 @@ export const routesAt = (root: string, rows: readonly RouteRow[]): ReadonlyMap<s
 type Fields = Readonly<Record<string, unknown>>;
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-/** The fields of a body that are told at all, as text; those that are no scalar are left out. */
+/** Returns the scalar fields of a body as text; absent and other fields are left out. */
 export const textsOf = (value: unknown): Texts => {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return {};
   const told = Object.entries(value).filter(
@@ -29,14 +29,14 @@ export const textsOf = (value: unknown): Texts => {
   return Object.fromEntries(told.map(([name, field]) => [name, String(field)]));
 };
 
-/** Without what is undefined. */
+/** Returns the fields without those that are undefined. */
 export const known = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** The same for a query. */
 export const queryWith = (fields: Texts): VenueRequest["query"] => known(fields) as VenueRequest["query"];
 
-/** The first of the names that is not told. */
+/** Returns the first of the names that has no value. */
 export const missing = (given: Texts, names: readonly string[]): string | undefined =>
   names.find((name) => given[name] === undefined);
 
@@ -57,7 +57,7 @@ interface Envelope {
   readonly data: readonly Readonly<Record<string, string>>[];
 }
 
-/** What the venue said. */
+/** Returns the envelope of the venue's answer. */
 export const envelopeOf = ({ body }: VenueResponse): Envelope => {
   const { code = "", msg = "", data } = (body ?? {}) as Partial<Envelope>;
   return { code, msg, data: Array.isArray(data) ? data : [] };
