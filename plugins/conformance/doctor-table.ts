@@ -1,8 +1,9 @@
 /**
- * Result table of the doctor: differences first, then rows that could not be tested, that were not seen, and that hold.
+ * Result table of the doctor: differences first, then rows that could not be tested, rows that were not seen, and rows
+ * that hold.
  *
  * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made
- * printable; colour repeats what the verdict's words say.
+ * printable; colour only repeats the text of the verdict.
  * Not here: the tests (doctor/), when it is shown (doctor.ts).
  */
 
@@ -21,7 +22,7 @@ const verdictWords: Readonly<Record<Verdict, string>> = {
 
 const verdicts: readonly Verdict[] = ["differs", "not asked", "not seen", "holds"];
 const strokes = { differs: "red", "not asked": "yellow", "not seen": "dim", holds: "green" } as const;
-/** What a person expected and what there was, where the page leaves room for more than a word. */
+/** Minimum and maximum width of the columns of assumed and found values, in characters. */
 const valueMin = 10;
 const valueMax = 40;
 const heads = ["verdict", "gap", "row", "assumed", "found"] as const;
@@ -49,7 +50,10 @@ const opening = ({ inconclusive }: Examination, columns: number, paint: Ink): re
   return [...wrapped(text, columns).map(paint.red), ""];
 };
 
-/** Evidence that rows in a row share stands once, under the last of them; what the opening says is not repeated. */
+/**
+ * Lines of the table. Evidence that consecutive rows share is printed once, under the last of them; text of the heading
+ * is not repeated.
+ */
 const tableLines = (
   findings: readonly Finding[],
   known: string | undefined,

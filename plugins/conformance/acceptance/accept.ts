@@ -3,7 +3,8 @@
  * by its address.
  *
  * Invariants: as `check`: nothing is sent to another machine unless `placesOrders` says that orders are meant to be
- * placed there; what may be left is named. It says what a copy or a demo can show; real money it does not try.
+ * placed there; orders that may be left open are named. The result covers what a copy or a demo can show; real money is
+ * not tested.
  * Not here: rules (verify/conformance/), one fault (lost-orders.ts).
  */
 
@@ -96,7 +97,7 @@ const faultsOf = (given: readonly string[] | undefined): readonly WayFault[] => 
   throw new SluiceError("USAGE", `faults: there is no "${unknown}"; there is ${known.join(", ")}.`);
 };
 
-/** Where sockets are: the paths are the dialect's. */
+/** Returns the host of the sockets; their paths are defined by the dialect. */
 const socketHost = (url: string): string => {
   const { protocol, host } = new URL(url);
   return `${protocol.replace("http", "ws")}//${host}`;

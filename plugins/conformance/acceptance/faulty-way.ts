@@ -1,15 +1,15 @@
 /**
- * Way to a service that loses, spoils and doubles: a proxy on this machine between a client and any address.
+ * Proxy on this machine between a client and any address that drops, corrupts and duplicates calls.
  *
- * Invariants: bytes are handed on as they are, so that signatures hold; a fault meets only the calls it was set for, so
- * often as it was set; closing ends every connection; it listens on loopback only.
- * Not here: which bytes are which call (lost-orders.ts says so), sockets, which go straight to the service.
+ * Invariants: bytes are handed on as they are, so that signatures hold; a fault applies only to the calls it was set
+ * for, as often as it was set; closing ends every connection; it listens on loopback only.
+ * Not here: recognizing a call by its bytes (lost-orders.ts), sockets, which go straight to the service.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { request as secureRequest } from "node:https";
 import type { AddressInfo } from "node:net";
 
-/** What each kind does to a call; all but `drop_request` let the service act. */
+/** Effect of each kind of fault on a call; with all but `drop_request` the service executes the call. */
 export const wayFaults = {
   drop_response: "the connection is closed in place of the answer",
   truncated: "the answer ends in the middle",

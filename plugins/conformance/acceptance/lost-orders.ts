@@ -53,7 +53,7 @@ interface LostOrdersOptions {
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly product: TradedProduct;
-  /** Service ids of open orders of the product, as the service itself tells them. */
+  /** Service ids of open orders of the product, as the service itself lists them. */
   readonly openOrders: () => Promise<readonly string[]>;
   readonly stop: AbortSignal;
 }
@@ -61,10 +61,10 @@ interface LostOrdersOptions {
 /** Two calls of a kind in a row meet the fault; one that never arrived takes the longest to be sure of. */
 const timesOf = (fault: WayFault): number => (fault === "drop_request" ? 1 : 2);
 const deadlineMs = 180_000;
-/** How long a service's lists may lag its answers. */
+/** Longest delay of a service's lists after its answers. */
 const settleMs = 1_500;
 const timeoutMs = 3_000;
-/** Of the first bid. */
+/** Price of the test order as a factor of the first bid. */
 const farBelow = "0.8";
 
 const faulted: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
@@ -95,7 +95,9 @@ interface Sent {
 
 const markOf = (method: string, path: string, body = ""): string => `${method} ${path.split("?")[0]} ${body}`;
 
-/** Loses, spoils or doubles a placement and then its cancel, and says what became of the one order. */
+/**
+ * Drops, corrupts or duplicates a placement and then its cancel, and returns a verdict on the state of the one order.
+ */
 export const loseOrder = async (options: LostOrdersOptions, fault: WayFault): Promise<Verdict> => {
   const { url, wsUrl, profile, credentials, clock, product } = options;
   const { dialect, endpointOf } = namedCalls(options.dialect);
@@ -142,7 +144,7 @@ export const loseOrder = async (options: LostOrdersOptions, fault: WayFault): Pr
   }
 };
 
-/** Wants what it is told to, once there is a price. */
+/** Strategy that wants the given orders as soon as there is a price. */
 const wanting = ({ instId, tickSize, px }: TradedProduct, wanted$: Observable<readonly WantedOrder[]>) =>
   defineStrategy({
     name: "lost-orders",
@@ -165,14 +167,14 @@ interface Play {
   readonly clock: Clock;
   readonly wanted$: BehaviorSubject<readonly WantedOrder[]>;
   readonly updates$: Observable<OrderUpdate>;
-  /** How many orders of this run the service lists as open. */
+  /** Returns the number of orders of this run that the service lists as open. */
   readonly own: () => Promise<number>;
   /** Some call of the endpoint met the fault. */
   readonly isMet: (endpoint: EndpointName) => boolean;
 }
 
 const judged = async ({ product: { instId, qty }, clock, wanted$, updates$, own, isMet }: Play): Promise<Verdict> => {
-  // Listened to from before the order is wanted: what came is not told again.
+  // Subscribed before the order is wanted, because earlier updates are not repeated.
   const seen$ = new ReplaySubject<OrderUpdate>();
   const listening = updates$.subscribe(seen$);
   const until = (fits: (update: OrderUpdate) => boolean): Promise<OrderUpdate | undefined> =>

@@ -1,8 +1,7 @@
 /**
- * What failures look like: without an id, for an order that does not exist, without a key.
+ * Findings about the form of failures: without an id, for an order that does not exist, without a key.
  *
- * Invariants: an answer that says something about the key, the limits or the service's health says nothing about these
- * rows.
+ * Invariants: an answer about the key, the limits or the service's health is no evidence for these rows.
  */
 
 import { type Profile, wire } from "sluice/dialect";
@@ -99,8 +98,9 @@ const noteMissing = (examination: ExaminationState, { missing, noId, beyond }: F
 };
 
 /**
- * Why a refusal does not say that an order does not exist. With such a code engines take an order for absent, so it
- * must be the service's own envelope, and another code than a request with a bad parameter gets from the same service.
+ * Returns the reason for which a refusal does not prove that an order does not exist; undefined if it does. With such a
+ * code engines treat an order as absent, so it must be in the service's own envelope, with another code than the
+ * service's answer to a request with a bad parameter.
  */
 const unlikeProof = ({ door }: ExaminationState, missing: Reply, bad: readonly Answer[]): string | undefined => {
   const { envelope } = missing;

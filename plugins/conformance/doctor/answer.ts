@@ -2,8 +2,8 @@
  * Evidence in a reply: a complete envelope with a status below 500 answers the question; any other reply proves
  * nothing, and the reason is kept.
  *
- * Invariants: pure; a refusal by status 401 or 403 is an answer without an envelope too, as what stands in front of a
- * service often writes it.
+ * Invariants: pure; a refusal by status 401 or 403 is an answer without an envelope too, because proxies in front of a
+ * service often send it.
  * Not here: how a reply is read (probe/reply.ts), how engines read responses (client/parse-response.ts).
  */
 import type { Reply } from "../probe/reply.ts";
@@ -31,7 +31,7 @@ export const answerOf = (reply: Reply): Answer => {
   return unanswered(`${endpoint}: status ${status} with a body that is not the service's`);
 };
 
-/** The reply of a call that was to be done, or why it tells nothing of what was asked. */
+/** Returns the reply of a call that had to succeed, or the reason for which it does not answer the question. */
 export const doneOr = (answer: Answer): Reply | string => {
   if (answer.kind === "unanswered") return answer.why;
   const { endpoint, status, code, msg = "" } = answer;

@@ -26,7 +26,7 @@ export const spellAnswer = (answer: Answer): string =>
     ? answer.why
     : `status ${answer.status}${answer.code === "" ? "" : `, code ${answer.code}`}`;
 
-/** Whether a client cannot distinguish two answers. */
+/** Returns true if a client cannot distinguish the two answers. */
 export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 

@@ -1,8 +1,8 @@
 /**
- * Findings about a service that is spoken to in another exchange's dialect.
+ * Findings about a service that is used in another exchange's dialect.
  *
- * Invariants: a row that the dialect's own code answers for is not offered for a config; a code that is on a list of
- * the profile holds, whichever of the codes with that meaning the row names.
+ * Invariants: a row that the dialect's own code defines is not offered for a config; a code on a list of the profile
+ * holds, also if the row names another code of the same meaning.
  * Not here: asking (the probes).
  */
 import { type Profile, wire } from "sluice/dialect";

@@ -1,8 +1,8 @@
 /**
  * Client of the doctor: asks slowly, within a budget, and records what each call cost by the service's own count.
  *
- * Invariants: never more weight than the budget; well below every limit the answers tell of; a read that was not
- * answered, or that a limit refused, is asked once more and no oftener; nothing here throws.
+ * Invariants: never more weight than the budget; well below every limit that the answers report; a read without an
+ * answer, or refused by a limit, is repeated once at most; nothing here throws.
  * Not here: what to ask (probes), what answers mean (findings).
  */
 import { type EndpointName, type InputOf, wire } from "sluice/dialect";
@@ -40,7 +40,7 @@ export class DoctorClient extends ProbeClient {
   readonly samples: Sample[] = [];
   readonly calls: Call[] = [];
   readonly marks: Mark[] = [];
-  /** The service's calendar as the latest answer told it. */
+  /** The service's calendar as reported by the latest answer. */
   stamp: { readonly at: number; readonly dateAt: number } | undefined;
   /** Named with an order that is asked for. */
   product: string | undefined;
@@ -48,7 +48,7 @@ export class DoctorClient extends ProbeClient {
   #silence = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #counters: Reply["counters"] | undefined;
-  /** Calls since the count of used weight was last told. */
+  /** Calls since the count of used weight was last reported. */
   #since: Call[] = [];
 
   constructor({ keyFor, weightMax, ...options }: DoctorClientOptions) {
@@ -143,7 +143,7 @@ export class DoctorClient extends ProbeClient {
     this.#since = [];
   }
 
-  /** What the last call weighed where the service's count tells of it alone. */
+  /** Returns the weight of the last call if the service's count covers that call alone; otherwise 0. */
   #measured(): number {
     const sample = this.samples.at(-1);
     return this.#since.length > 0 || sample === undefined || sample.turned || sample.calls.length !== 1

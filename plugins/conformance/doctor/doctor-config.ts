@@ -34,13 +34,13 @@ export interface DoctorOptions {
   readonly testnetOrders?: boolean;
   /** Swap of `testnetOrders`; the first listed when left out. */
   readonly instrument?: string;
-  /** Called with what is going on, a sentence at a time. */
+  /** Called with the progress of the examination, one sentence per call. */
   readonly onProgress?: (line: string) => void;
   /** Ends the examination early: what was placed is canceled first, and the report holds what was asked. */
   readonly signal?: AbortSignal;
 }
 
-/** What a service was found to do of what the profile assumes. */
+/** Result of the examination of a service: its behavior compared with the assumptions of the profile. */
 export interface DoctorReport extends Examination {
   /** Something was concluded, nothing differs, and nothing that the profile assumes could not be asked. */
   readonly ok: boolean;
@@ -48,7 +48,7 @@ export interface DoctorReport extends Examination {
   readonly lines: string;
 }
 
-/** What an examination stands on; a command line hands in its own. */
+/** Dependencies of an examination; a command line passes its own. */
 interface Surroundings {
   readonly clock?: Clock;
   readonly examine?: (options: ExamineOptions) => Promise<Examination>;

@@ -1,10 +1,10 @@
 /**
- * Examines a service: asks what the profile assumes, and says which assumptions hold.
+ * Examines a service: tests the assumptions of the profile and reports which of them hold.
  *
- * Invariants: nothing is concluded, and no row is offered, unless right credentials were told from wrong ones; a code
- * that wrong credentials are answered with is offered for nothing else; read only unless orders are asked for; at most
- * `weightMax` weight is used for reading; every row that belongs to a probe ends as a finding, also when the probe
- * could not ask; what was opened is closed.
+ * Invariants: nothing is concluded, and no row is offered, unless the service distinguished right credentials from
+ * wrong ones; a code with which it answers wrong credentials is offered for nothing else; read only unless orders are
+ * asked for; at most `weightMax` weight is used for reading; every row that belongs to a probe ends as a finding, also
+ * when the probe could not ask; everything that was opened is closed.
  * Not here: tables and texts (cli/), writing down a confirmation (live/).
  */
 import {
@@ -37,20 +37,20 @@ import { plainRows, probeSignature } from "./probe-signature.ts";
 import { probeWindow } from "./probe-window.ts";
 
 export interface ExamineOptions {
-  /** What the config overrides already. */
+  /** Rows that the config already overrides. */
   readonly profile: ProfileOverrides;
-  /** What it is spoken to in, where it is not the described service: the examination keeps within its layers. */
+  /** Dialect of the service, if it is not the described service: the examination stays within its rate limit layers. */
   readonly dialect?: Pick<Dialect, "name" | "layers" | "split"> | undefined;
   readonly open: (contract: Contract) => ExaminedService;
   /** Aborted to end the examination: what was placed is canceled first. */
   readonly stop: AbortSignal;
-  /** Whether requests to this service carry a signature; an embedded one is told the key's name. */
+  /** Requests to this service carry a signature; an embedded service receives the key's name instead. */
   readonly signs: boolean;
   /** Leaves out what has to wait for the edge of a minute. */
   readonly quick?: boolean;
   /** Places orders far from the market and cancels them; only where no money is at stake. */
   readonly orders?: OrderProbe;
-  /** Told what is going on, a line at a time. */
+  /** Called with the progress of the examination, one line per call. */
   readonly progress?: (line: string) => void;
 }
 
@@ -172,7 +172,7 @@ const withoutDoorCodes = ({ findings, door, contract }: ExaminationState): reado
       : finding;
   });
 
-/** What can be asked only with credentials that the service was seen to check. */
+/** Rows that can be tested only with credentials that the service was seen to check. */
 const keyRows: readonly RowPath[] = [
   "instruments.needsKey",
   "instruments.chargesUserWithoutKey",

@@ -41,7 +41,9 @@ export interface ExaminationState {
   readonly reopen: (overrides: readonly Override[]) => Promise<void>;
   readonly note: (...findings: readonly Finding[]) => void;
   readonly findings: readonly Finding[];
-  /** How the service answers credentials that are wrong; filled once it was seen to tell them from right ones. */
+  /**
+   * Answers of the service to wrong credentials; filled once the service was seen to distinguish them from right ones.
+   */
   readonly door: Door;
 }
 
@@ -52,7 +54,10 @@ interface Door {
   readonly codes: Set<string>;
 }
 
-/** Why an answer tells nothing of what was asked: there is none, or the request was turned away for its credentials. */
+/**
+ * Returns the reason for which an answer is no evidence: there is none, or the request was refused for its credentials.
+ * Returns undefined otherwise.
+ */
 export const turnedAway = ({ door }: ExaminationState, answer: Answer): string | undefined => {
   if (answer.kind === "unanswered") return answer.why;
   const { endpoint, status, code, ok } = answer;

@@ -1,8 +1,8 @@
 /**
- * What a question to the service brought: the assumption it was about, what was found, and the verdict.
+ * Finding of a question to the service: the assumption, the behavior found, and the verdict.
  *
- * Invariants: `differs` is said only of what was read in an answer; what could not be asked, or was not there to be
- * seen, says so and why. Where a row of the profile holds the assumption, a differing finding carries the value that
+ * Invariants: `differs` is used only for values read in an answer; a finding about a row that could not be asked or
+ * seen states the reason. Where a row of the profile holds the assumption, a differing finding carries the value that
  * would hold.
  */
 import { defaultProfile, type Profile } from "sluice/dialect";
@@ -19,7 +19,7 @@ export interface Override {
   readonly value: unknown;
 }
 
-/** What the doctor found about one assumption of the profile. */
+/** Finding of the doctor about one assumption of the profile. */
 export interface Finding {
   /** Gap of the service description, such as `G13`. */
   readonly gap: string;
@@ -43,7 +43,7 @@ const gapOf = (path: RowPath): string => (rowOf(defaultProfile, path) as { reado
 
 const spelled = (value: unknown): string => (typeof value === "string" && value !== "" ? value : JSON.stringify(value));
 
-/** Compares what was found with what the profile in force says. */
+/** Compares the value found with the value of the profile in force. */
 export const judged = (
   profile: Profile,
   path: RowPath,
@@ -72,7 +72,7 @@ export const unseen = (profile: Profile, path: RowPath, why: string, gap = gapOf
 export const unasked = (profile: Profile, path: RowPath, why: string, gap = gapOf(path)): Finding =>
   without("not asked", profile, path, why, gap);
 
-/** About what no row of the profile holds, so that no override can mend it. */
+/** Finding about an assumption that no row of the profile holds, so that no override can correct it. */
 export const remark = (
   gap: string,
   row: string,

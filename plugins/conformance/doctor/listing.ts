@@ -1,5 +1,5 @@
 /**
- * What pages of orders say about how the service lists and spells them.
+ * Conclusions from pages of orders: their sequence, cursors and spelling at the service.
  *
  * Invariants: pure; an id is compared as a whole number; undefined means that the page does not show it.
  */
@@ -25,11 +25,14 @@ export const isNewestFirst = (ids: readonly bigint[]): boolean | "neither" | und
 export const newestOf = (ids: readonly bigint[]): bigint | undefined =>
   ids.reduce<bigint | undefined>((a, b) => (a === undefined || b > a ? b : a), undefined);
 
-/** What a page asked for as older than `cursor` says. */
+/** Returns the meaning of a cursor, from a page that was asked for as older than `cursor`. */
 export const cursorFound = (page: readonly bigint[], cursor: bigint): "excluded" | "included" | "ignored" =>
   page.some((id) => id > cursor) ? "ignored" : page.includes(cursor) ? "included" : "excluded";
 
-/** What a page asked for as older than `newest` and newer than `next` says, these two being neighbours. */
+/**
+ * Returns the effect of two cursors, from a page that was asked for as older than `newest` and newer than `next`; these
+ * two are neighbours.
+ */
 export const boundsFound = (
   page: readonly bigint[],
   newest: bigint,
@@ -72,10 +75,10 @@ export const feeSignOf = (records: readonly Raw[]): "negative_is_cost" | "positi
   return fees.some((fee) => fee > 0) && fees.every((fee) => fee >= 0) ? "positive_is_cost" : undefined;
 };
 
-/** How a price that does not exist is spelled: of orders that never traded, the average. */
+/** Returns the spelling of a price that does not exist: the average price of orders that never traded. */
 export const emptyDecimalOf = (records: readonly Raw[]): string | undefined => {
   const untraded = records.filter((record) => /^0?(\.0+)?$/.test(textOf(record, "accFillSz")));
-  // Any zero reads as one; only text that is no number at all is another way to say it.
+  // Any spelling of zero counts as zero; only text that is not a number is another spelling of "no price".
   const spelled = new Set(untraded.map((record) => textOf(record, "avgPx").replace(/^0(\.0+)?$/, "0")));
   const [only] = spelled;
   return spelled.size === 1 ? only : undefined;

@@ -1,5 +1,6 @@
 /**
- * Sizes and prices of an order that should trade nothing, and what the money set aside for it says of the unit of `sz`.
+ * Sizes and prices of an order that should trade nothing, and the unit of `sz` that follows from the money reserved for
+ * it.
  *
  * Invariants: pure and exact; sizes come smallest number first, so that a wrong guess of the unit asks for too little.
  */
@@ -37,7 +38,9 @@ interface SetAside {
   readonly assumed: wire.SzUnit;
 }
 
-/** What is set aside lies near the order's value, fees and a safety margin apart. */
+/**
+ * Ratio of the reserved money to the order's value that counts as near; it leaves room for fees and a safety margin.
+ */
 const nearness = { least: "0.8", most: "1.25" } as const;
 
 export const unitOf = ({

@@ -1,8 +1,8 @@
 /**
- * The findings that differ, as the lines a person pastes into a config.
+ * Formats the findings that differ as lines to paste into a config.
  *
- * Invariants: pure text; what the config overrides already is kept, so that the lines replace its whole `profile`; the
- * order is the profile's own, whatever order things were found in.
+ * Invariants: pure text; existing overrides of the config are kept, so that the lines replace its whole `profile`; the
+ * order is that of the profile, independent of the order of the findings.
  */
 import { defaultProfile, type ProfileOverrides } from "sluice/dialect";
 import type { Finding, Override } from "./finding.ts";

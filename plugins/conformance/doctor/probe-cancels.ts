@@ -60,7 +60,7 @@ export const probeCancels = async (
   );
 };
 
-/** Why an answer tells nothing of elements. */
+/** Returns the reason for which an answer is no evidence about elements; undefined if it is. */
 const barOf = (answer: Answer): string | undefined => {
   if (answer.kind === "unanswered") return answer.why;
   return answer.status === 401 || answer.status === 403
@@ -113,7 +113,7 @@ const noteKinds = (examination: ExaminationState, answer: Answer): void => {
   );
 };
 
-/** What calls with two elements weighed beyond the call itself. */
+/** Returns the weight of calls with two elements beyond the weight of the call itself. */
 const extrasOf = ({ client, contract }: ExaminationState): readonly number[] => {
   const readings = readingsOf(
     client.samples,

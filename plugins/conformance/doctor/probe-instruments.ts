@@ -1,5 +1,5 @@
 /**
- * First probe: the list of instruments, asked without a key, and what its answer says of calendars and headers.
+ * First probe: the list of instruments, asked without a key, with the calendar and the headers of its answer.
  *
  * Settles: whether a key is needed and whether asking without one is charged (G13), names and sizes of an instrument
  * (G2), ids (H8), whether the list is whole (G10), the Date header and how far the calendars are apart (H5, G12).

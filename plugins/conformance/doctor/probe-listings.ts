@@ -3,8 +3,9 @@
  *
  * Settles: order of listings (G6, G7), cursors and limits (H6), ids (H7), states and words (G4, G1), units and signs
  * (G3, H9), the answers to a request without an id and for an order that does not exist (G5, G16), the shape of
- * failures (H2), and with how the count of used weight grows: weights (G17), failed calls and headers on errors (H5).
- * Not here: what pages say (listing.ts), what counts say (spending.ts).
+ * failures (H2), and from the growth of the count of used weight: weights (G17), failed calls and headers on errors
+ * (H5).
+ * Not here: conclusions from pages (listing.ts) and from counts (spending.ts).
  */
 
 import { wire } from "sluice/dialect";
@@ -105,7 +106,7 @@ const probeAfter = async (examination: ExaminationState, { endpoint }: Page, new
   const how = cursorFound(older, newest);
   const evidence = `after=${newest}: ${older.length} orders, the cursor's ${how}`;
   if (how !== "ignored") note(judged(contract.profile, row, how === "included", evidence));
-  // A cursor that is not heeded cannot be mended by a row: paging would never end.
+  // If the service ignores the cursor, no row can correct it: paging would never end.
   else
     note(remark("H6", row, "differs", { assumed: "orders older than the cursor", found: "newer ones too", evidence }));
 };

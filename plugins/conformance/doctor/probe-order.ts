@@ -2,8 +2,8 @@
  * Sixth probe: one order far from the market, at the smallest size, placed, looked at and canceled. For test networks
  * only.
  *
- * Settles: fields and words of a placement (G1, G11), the unit of sz from what is set aside (H3), client ids used twice
- * (H10), states and what becomes of an order canceled untouched (G4, H11).
+ * Settles: fields and words of a placement (G1, G11), the unit of sz from the reserved money (H3), client ids used
+ * twice (H10), states and the record of an order canceled without fills (G4, H11).
  * Not here: clean-up (probe/own-orders.ts), sizes and units (order-size.ts).
  */
 import { filter, firstValueFrom, fromEvent, map, merge, take } from "rxjs";
@@ -129,7 +129,7 @@ interface Placed {
 interface Refused {
   readonly code: string;
   readonly msg: string;
-  /** Where the code is not known to be that of a rejection. */
+  /** Set if the code is not known to be that of a rejection. */
   readonly unlisted?: wire.Unlisted;
 }
 
@@ -162,7 +162,10 @@ const placeOnce = async (
   return { clOrdId, sz, ordId: record.ordId };
 };
 
-/** Smallest number first, whatever it counts: too little is refused, too much could be traded. */
+/**
+ * Places the order with the size that is the smallest number, in any unit: too little is refused, too much could be
+ * traded.
+ */
 const placeSmallest = async (examination: ExaminationState, scene: Scene): Promise<Placed | string> => {
   let why = "no size was tried";
   const warned = new Set<string>();
@@ -197,7 +200,7 @@ const noteUnlisted = ({ note, contract }: ExaminationState, { unlisted }: Refuse
   );
 };
 
-/** What is set aside in the currency the swap is settled in. */
+/** Returns the amount reserved in the settlement currency of the swap. */
 const frozen = async ({ client, contract }: ExaminationState, instId: string): Promise<string | undefined> => {
   const reply = doneOr(await client.ask("spotBalance", {}));
   if (typeof reply === "string") return undefined;

@@ -17,7 +17,7 @@ import { plainWays, queryWay, spellWay } from "./signatures.ts";
 
 export const plainRows: readonly RowPath[] = ["auth.headerPrefix", "auth.timestamp", "auth.digest"];
 
-/** What the way that was accepted says of each row. */
+/** Returns findings about each row, from the signature that was accepted. */
 const found = (
   examination: ExaminationState,
   rows: readonly RowPath[],

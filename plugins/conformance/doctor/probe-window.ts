@@ -63,7 +63,10 @@ export const probeWindow = async (examination: ExaminationState): Promise<void> 
   }
 };
 
-/** When the service's minute turns, as far as its latest stamp tells; at least far enough away to call before it. */
+/**
+ * Returns the instant at which the service's next minute begins, according to its latest stamp; it is at least far
+ * enough away to call before it.
+ */
 const edgeAfter = ({ client, clock }: ExaminationState, now: number): number => {
   const { stamp } = client;
   const wallAt = stamp === undefined ? clock.wallNow() : stamp.dateAt + 500 + (now - stamp.at);

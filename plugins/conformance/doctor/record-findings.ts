@@ -1,7 +1,7 @@
 /**
- * What the first pages of the two listings say of orders: sequence, ids, states, words, units and signs.
+ * Findings from the first pages of the two listings: sequence, ids, states, words, units and signs.
  *
- * Invariants: a row is judged only from records that were really there; nothing is asked here.
+ * Invariants: a row is judged only from records that exist; nothing is asked here.
  */
 
 import type { OrderRecord } from "sluice";

@@ -1,5 +1,5 @@
 /**
- * Ways to sign a request that are documented somewhere for a service of this shape, beside the one the profile names.
+ * Ways to sign a request that are documented somewhere for a service of this kind, in addition to that of the profile.
  *
  * Invariants: pure; a way differs from the profile's only in rows of `auth`; prefixes of header names are not guessed.
  */

@@ -1,5 +1,5 @@
 /**
- * What calls cost, read from how the service's count of used weight grew between one answer and the next.
+ * Weight of calls, read from the growth of the service's count of used weight between two answers.
  *
  * Invariants: pure; a reading is made only within one minute of the service and where exactly one call is in question,
  * the costs of the others being known; other programs of the same user can only make readings too large, never too
@@ -14,7 +14,7 @@ export interface Call {
   readonly at: number;
 }
 
-/** How the count of used weight grew over the calls since it was last told. */
+/** Growth of the count of used weight over the calls since it was last reported. */
 export interface Sample {
   readonly calls: readonly Call[];
   readonly delta: number;
@@ -24,7 +24,7 @@ export interface Sample {
 
 type WeightOf = (endpoint: EndpointName) => number;
 
-/** What the picked call added, once for each sample in which it is the only one picked. */
+/** Returns the weight added by the picked call, once for each sample in which it is the only one picked. */
 export const readingsOf = (
   samples: readonly Sample[],
   picked: (call: Call) => boolean,

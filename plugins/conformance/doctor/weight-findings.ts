@@ -1,5 +1,5 @@
 /**
- * What the queries weigh (G17) and whether failed calls count (H5), from how the user's count grew.
+ * Findings about the weight of queries (G17) and of failed calls (H5), from the growth of the user's count.
  *
  * Invariants: a weight that differs was read twice; a query whose reading fell on the turn of a minute is asked once
  * more.
@@ -76,7 +76,7 @@ const failedReadings = (examination: ExaminationState): readonly number[] =>
 const read = (examination: ExaminationState, name: Query): Reading => {
   const { client, contract } = examination;
   const done = readingsOf(client.samples, (call) => isDone(call, name), weightsOf(examination));
-  // A failed call that counts weighs what a successful one does; one that does not says nothing.
+  // If failed calls count, they weigh as much as successful ones; a failed call that does not count is no evidence.
   const failed = name === "getOrder" ? failedReadings(examination).filter((extra) => extra > 0) : [];
   return readingOf([...done, ...failed], contract.endpoints[name].weight);
 };

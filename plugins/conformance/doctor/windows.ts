@@ -8,16 +8,16 @@
 import type { wire } from "sluice/dialect";
 
 const windowMs = 60_000;
-/** How far from our own instants the service may have counted a call. */
+/** Largest difference between our instant of a call and the instant at which the service counted it. */
 const slackMs = 400;
 
-/** What the user's count of used weight was after a call. */
+/** The user's count of used weight after a call. */
 export interface Mark {
   readonly at: number;
   /** The service's minute since the Unix epoch, where its calendar is known. */
   readonly minute: number | undefined;
   readonly used: number;
-  /** What the call before it weighs as far as is assumed. */
+  /** Assumed weight of the call before it. */
   readonly weight: number;
 }
 
@@ -30,7 +30,8 @@ interface Charge {
 }
 
 /**
- * Charges as the marks tell them. From `from` on, and where the count began again, a call weighs what is assumed of it.
+ * Returns the charges that follow from the marks. At and after `from`, and where the count began again, a call has its
+ * assumed weight.
  */
 export const chargesOf = (marks: readonly Mark[], from: number): readonly Charge[] =>
   marks.flatMap(({ at, minute, used, weight }, index) => {
@@ -49,7 +50,9 @@ interface Span {
 
 const exactly = (value: number): Span => ({ least: value, most: value });
 
-/** What others had spent before the first charge; how long it stays is only known by the calendar. */
+/**
+ * Returns the weight that others had used before the first charge; only a calendar minute defines when it is released.
+ */
 const baselineOf = ([first]: readonly Charge[]): number => (first === undefined ? 0 : first.used - first.weight);
 
 const byCalendar = (charges: readonly Charge[], index: number): Span => {

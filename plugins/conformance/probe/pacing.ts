@@ -15,7 +15,7 @@ export interface Charge {
   readonly weight: number;
   /** None for what is no call, such as opening a socket. */
   readonly endpoint?: string;
-  /** Of a batch; 1 when left out. */
+  /** Number of elements of a batch; 1 when left out. */
   readonly elements?: number;
 }
 
@@ -31,9 +31,9 @@ interface PacedLayer {
   readonly extra: boolean;
   /** A product by itself is paced as its user: slower than need be. */
   readonly scope: wire.LayerName;
-  /** What may be used of the capacity. */
+  /** Part of the capacity that may be used. */
   readonly room: number;
-  /** How long a request is remembered: the window, and how far off it may have been counted. */
+  /** Time for which a request counts: the window, plus the possible error of the instant at which it was counted. */
   readonly heldMs: number;
   amountOf(charge: Charge): number;
 }
@@ -75,7 +75,7 @@ export class Pacing {
     this.#layers = [...pacedOf(layers), ...extraLayers.map(extraOf)];
   }
 
-  /** When the last request was answered. */
+  /** Instant at which the last request was answered. */
   get lastAt(): number {
     return this.#lastAt;
   }
@@ -91,7 +91,8 @@ export class Pacing {
   }
 
   /**
-   * Counts a request; the returned function tells when it was answered, as it may have been counted as late as that.
+   * Counts a request. The returned function takes the instant of the answer, because the service may have counted the
+   * request as late as that.
    */
   count(charge: Charge, now: number): (answeredAt: number) => void {
     const made = this.#layers.flatMap((layer) => {

@@ -1,8 +1,8 @@
 /**
- * One response of the service, read without relying on anything its description says.
+ * One response of the service, read without relying on the service description.
  *
- * Invariants: nothing here throws, whatever the service wrote; `ok` and ids are read leniently, so that a wrong type is
- * the matter of the one question that is about types.
+ * Invariants: nothing here throws, for any answer of the service; `ok` and ids are read leniently, so that a wrong type
+ * fails only the question about types.
  */
 
 import { type EndpointName, limitedStatus, wire } from "sluice/dialect";
@@ -32,7 +32,7 @@ export interface Reply {
   readonly ok: boolean;
   readonly limited: boolean;
   readonly signed: boolean;
-  /** What the rate-limit headers say; undefined for those that are missing or no whole number. */
+  /** Values of the rate-limit headers; undefined for those that are missing or no whole number. */
   readonly counters: Readonly<Record<LimitHeader, number | undefined>>;
   /** The service's `Date`, in milliseconds since the Unix epoch and whole seconds. */
   readonly dateAt: number | undefined;
@@ -56,7 +56,7 @@ export const ordIdsOf = ({ records }: Reply): readonly string[] => records.map((
 export const openOf = ({ records }: Reply): readonly Raw[] =>
   records.filter((record) => !["filled", "canceled"].includes(fieldOf(record, "state")));
 
-/** The element's own code; an element without one shares the fate of the call. */
+/** Returns true if the element succeeded by its own code; an element without a code has the result of the call. */
 export const elementDone = (record: Raw | undefined): boolean => {
   if (record === undefined) return false;
   const code = record["sCode"] ?? record["code"];
@@ -82,7 +82,7 @@ const dateOf = (text: string | undefined): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-/** In place of an answer of which nothing can be said but that it was not understood. */
+/** Placeholder for an answer that could not be parsed. */
 export const unreadReply = (endpoint: EndpointName, why: string, at: number): Reply => ({
   kind: "answered",
   endpoint,

@@ -1,7 +1,7 @@
 /**
  * Section 4.4: canceling in batches.
  *
- * Invariants: what a batch did is read from the orders, not from its answer; what it says is judged on its own.
+ * Invariants: the effect of a batch is read from the orders, not from its answer; the answer is judged separately.
  */
 
 import { elementDone, fieldOf, type Reply } from "../probe/reply.ts";
@@ -39,7 +39,7 @@ const corresponds = (scenario: TradeScenario): Verdict => {
   ]);
 };
 
-/** A call that tells nothing of its elements is the matter of the rule about correspondence. */
+/** A call without results of its elements is judged by the rule about correspondence. */
 const results = (scenario: TradeScenario): Verdict => {
   const { mixed, one } = scenario.cancel;
   if (mixed.records.length !== asked(scenario).length) return pass;

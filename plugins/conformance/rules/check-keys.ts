@@ -14,7 +14,7 @@ interface KeySet {
   readonly keys: readonly CheckKey[];
   /** By the name of the key. */
   readonly credentials: ReadonlyMap<string, Credentials>;
-  /** Address of the socket, where the file tells it. */
+  /** Address of the socket, if the file contains it. */
   readonly wsUrl?: string;
 }
 

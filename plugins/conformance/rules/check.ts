@@ -1,10 +1,10 @@
 /**
- * The conformance check of a service by its address, as programs and `sluice check` ask for it.
+ * The conformance check of a service by its address, used by programs and by `sluice check`.
  *
  * Invariants: nothing is sent to an address that is not this machine's unless `placesOrders` says that orders are meant
- * to be placed there; orders placed to look at are small, post-only, far from the market, and canceled also when the
- * signal ends it early.
- * Not here: the rules (suite.ts), keys (check-keys.ts), what the profile assumes beyond them (../doctor/).
+ * to be placed there; test orders are small, post-only and far from the market, and are canceled also when the signal
+ * ends the check early.
+ * Not here: the rules (suite.ts), keys (check-keys.ts), assumptions of the profile beyond them (../doctor/).
  */
 
 import { SluiceError } from "sluice";
@@ -21,10 +21,10 @@ export interface CheckOptions {
    * SLUICE_SECRET_KEY and SLUICE_PASSPHRASE; without those, what needs a key is skipped.
    */
   readonly keys?: string;
-  /** Address of the WebSocket, to check its limits too; the file of keys may tell it. */
+  /** Address of the WebSocket, to check its limits too; the file of keys may contain it instead. */
   readonly ws?: string;
   /**
-   * The exchange's dialect, where it is not the described service: rules that say nothing of it are skipped, rules of
+   * The exchange's dialect, if it is not the described service: rules that do not apply to it are skipped, rules of
    * dialects are added.
    */
   readonly dialect?: Dialect;
@@ -48,7 +48,7 @@ export interface CheckOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a check stands on; a command line hands in its own. */
+/** Dependencies of a check; a command line passes its own. */
 interface Surroundings {
   readonly clock?: Clock;
   readonly env?: (name: string) => string | undefined;

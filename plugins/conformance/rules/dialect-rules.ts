@@ -1,9 +1,8 @@
 /**
- * What a dialect must be right about at its exchange, besides the rules of the description that hold for every service.
+ * Rules about a dialect at its exchange, in addition to the rules of the description that hold for every service.
  *
- * Invariants: a rule judges what the engine would make of an answer (client/parse-response.ts), never the exchange's
- * own words; what is placed rests far from the market and is canceled; a layer that shuts the address out is never
- * filled.
+ * Invariants: a rule judges how the engine parses an answer (client/parse-response.ts), never the exchange's own text;
+ * orders rest far from the market and are canceled; a layer that bans the address is never filled.
  * Not here: lost and doubled answers (verify/acceptance/), sockets.
  */
 import { type EndpointName, type LayerSpec, wire } from "sluice/dialect";
@@ -20,7 +19,10 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^8\.2-/, "it has sockets of its own, which the run of lost orders uses"],
 ];
 
-/** Why a rule of the description says nothing of a service in a dialect; undefined where it does. */
+/**
+ * Returns the reason for which a rule of the description does not apply to a service in a dialect; undefined if it
+ * applies.
+ */
 export const notOfDialects = (id: string): string | undefined => elsewhere.find(([pattern]) => pattern.test(id))?.[1];
 
 const outcomeOf = (testClient: TestClient, { endpoint, response }: Reply): wire.Outcome<Raw> =>
@@ -41,7 +43,7 @@ const readable = async (testClient: TestClient): Promise<Verdict> => {
 
 const askedWrongly: readonly EndpointName[] = ["spotBalance", "getOrder", "pendingOrders"];
 
-/** Wrong credentials have a status of their own, and say nothing of an order. */
+/** Wrong credentials must have a status of their own that is no statement about an order. */
 const refusesFaults = async (testClient: TestClient): Promise<Verdict> => {
   const { a, instId } = await tradeScenario(testClient);
   const verdicts: Verdict[] = [];
@@ -106,7 +108,9 @@ const provesRefusal = (testClient: TestClient, reply: Reply): boolean => {
   return code !== "0" && wire.elementVerdict(testClient.contract.profile, code) === "rejected";
 };
 
-/** A taken id is also what the repetition of an executed placement is told, so it must not read as "not executed". */
+/**
+ * A repeated placement of an executed order also receives "id is taken", so it must not be parsed as "not executed".
+ */
 const keepsTakenId = async (testClient: TestClient): Promise<Verdict> => {
   const { orders } = testClient;
   const [own] = await orders.open(1);

@@ -1,8 +1,8 @@
 /**
- * What the suite found: one document for programs, and a table of it for people.
+ * Report of the suite: one document for programs, and a table of it for people.
  *
- * Invariants: pure; rules stand in the order of the description; a failure shows what was expected, what came and to
- * which request.
+ * Invariants: pure; rules are in the order of the description; a failure shows the expected value, the answer and the
+ * request.
  */
 import type { Verdict } from "./rule.ts";
 import type { SuiteResult } from "./suite.ts";
@@ -15,7 +15,7 @@ export type CheckedRule = Verdict & {
   readonly title: string;
 };
 
-/** What a service was found to keep of its description. */
+/** Report of a service's conformance with its description. */
 export interface CheckReport {
   readonly url: string;
   /** Nothing failed and no order was left behind. */
@@ -23,7 +23,7 @@ export interface CheckReport {
   readonly counts: Readonly<Record<Verdict["kind"], number>>;
   /** Orders of the check that could not be canceled, by order id. */
   readonly leftBehind: readonly string[];
-  /** In the order of the description. */
+  /** Rules in the order of the description. */
   readonly rules: readonly CheckedRule[];
 }
 
@@ -61,7 +61,7 @@ const linesOf = (
     case "open":
       return [line, `${indent}found: ${colours.plain(rule.found)}`];
     case "skipped":
-      // A reason that rules in a row share stands once, under the last of them.
+      // A reason that consecutive rules share is printed once, under the last of them.
       return next?.kind === "skipped" && next.why === rule.why ? [line] : [line, `${indent}${colours.plain(rule.why)}`];
     case "fail":
       return [

@@ -12,7 +12,7 @@ import { Unable } from "./unable.ts";
 
 interface IpLimitProbe {
   readonly passed: number;
-  /** Whether the address was refused in the end. */
+  /** True if the address was refused in the end. */
   readonly breached: boolean;
   readonly first: Reply;
   readonly last: Reply;
@@ -41,7 +41,7 @@ const play = async (testClient: TestClient): Promise<IpLimitProbe> => {
   const ask = (): Promise<Reply> => testClient.ask("instruments", {}, { as: "no key", within: [] });
   const replies: Reply[] = [await ask()];
   const [first] = replies;
-  // What the list itself says to a request without a key does not matter, only when it begins to say something else.
+  // Only a change of the answer matters, not how the list answers a request without a key.
   const passes = ({ status, ok }: Reply): boolean => status === first?.status && ok === first.ok;
   while (replies.length < capacity && replies.every(passes)) {
     if (clock.now() > beganAt + latestMs)

@@ -29,7 +29,7 @@ const omits = (reply: Reply, unwanted: readonly string[], why: string): Verdict 
   return expectThat(shown === undefined, reply, why, `${shown} is listed`);
 };
 
-/** Every record that tells the field has a fitting value. */
+/** Passes if every record with the field has a fitting value. */
 const allHave = (reply: Reply, name: string, fits: (value: string) => boolean, expected: string): Verdict => {
   const wrong = reply.records.map((record) => fieldOf(record, name)).find((value) => value !== "" && !fits(value));
   return expectThat(reply.ok && wrong === undefined, reply, expected, reply.ok ? `${name} ${wrong}` : reply.shown);
@@ -37,7 +37,7 @@ const allHave = (reply: Reply, name: string, fits: (value: string) => boolean, e
 
 const three = ({ a, b, c }: TradeScenario): readonly string[] => [a, b, c].map(({ ordId }) => ordId);
 
-/** Whether completed orders without fills can be expected in the history at all. */
+/** Returns true if completed orders without fills can be expected in the history. */
 const remembers = ({ contract }: TestClient): boolean => !contract.profile.history.unfilledCanceledVanish;
 const forgetful = skipped("orders that never traded vanish from this service's history (H11)");
 
@@ -82,7 +82,7 @@ const ordering = (reply: Reply, ids: readonly string[]): string => {
   return first > last ? "newest first" : "oldest first";
 };
 
-/** What the parameters of either listing narrow. */
+/** Rules about the parameters that narrow either listing. */
 const narrowing = (
   make: typeof pendingRule,
   of: (scenario: TradeScenario) => Readonly<Record<"swap" | "spot" | "two" | "after" | "before", Reply>>,

@@ -8,7 +8,7 @@ import { tradeRule } from "./trade-scenario.ts";
 
 const known: readonly string[] = wire.schemas.orderStates;
 
-/** The reply tells exactly this order. */
+/** Passes if the reply contains exactly this order. */
 const tells = (reply: Reply, ordId: string, expected: string): Verdict =>
   expectThat(reply.ok && ordIdsOf(reply).join() === ordId, reply, `${expected}: order ${ordId}`);
 
@@ -25,7 +25,7 @@ export const orderRules: readonly Rule[] = [
   }),
   tradeRule("3-canceled", "an order that was cancelled is canceled", ({ after }) => {
     const shown = after.order.filter((reply) => reply.records.length > 0 && !active.includes(stateOf(reply)));
-    // A completed order may be forgotten (H11), and one that still stands is the matter of 4.4.
+    // A completed order may be absent (H11), and one that is still open is judged by the rules of 4.4.
     return all(
       shown.map((reply) =>
         expectThat(stateOf(reply) === "canceled", reply, "state canceled", `state ${stateOf(reply)}`),

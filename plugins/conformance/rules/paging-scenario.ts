@@ -1,5 +1,5 @@
 /**
- * More orders than a page holds, listed while they stand and after they were canceled.
+ * More orders than a page holds, listed while they are open and after they were canceled.
  *
  * Invariants: one more than the default page in a quick run, one more than the largest page otherwise; all are
  * canceled.

@@ -14,7 +14,7 @@ import { usedAfter } from "./used-weight.ts";
 
 type Who = CheckKey | "no key";
 
-/** Runs with an order that stands, and cancels it. */
+/** Runs with an open order, and cancels it. */
 const withOrder = async (testClient: TestClient, run: (order: Own) => Promise<Verdict>): Promise<Verdict> => {
   const [order] = (await testClient.orders.open(1)) as readonly [Own];
   try {
@@ -24,7 +24,7 @@ const withOrder = async (testClient: TestClient, run: (order: Own) => Promise<Ve
   }
 };
 
-/** What became of the order; empty text when the service does not tell. */
+/** Returns the state of the order; empty text when the service does not report it. */
 const stateOf = async (testClient: TestClient, { ordId, body }: Own): Promise<string> =>
   fieldOf((await testClient.ask("getOrder", { ordId, instId: body["instId"] })).records[0], "state");
 
@@ -44,7 +44,7 @@ const inTurn = async (asks: readonly (() => Promise<Reply>)[]): Promise<readonly
   return replies;
 };
 
-/** A cancel without permission: refused, and the order stands. */
+/** A cancel without permission must be refused and leave the order open. */
 const mayNotCancel = (testClient: TestClient, who: Who, words: string): Promise<Verdict> =>
   withOrder(testClient, async (order) => {
     const reply = await testClient.orders.cancel([order], { as: who });

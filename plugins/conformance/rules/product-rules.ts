@@ -25,10 +25,10 @@ const form = /^[^\s-]+-[^\s-]+(-SWAP)?$/;
 
 const sorted = (ids: readonly string[]): string => [...ids].sort().join(" ");
 
-/** A path no service has, to know what it says to such. */
+/** A path that no service has, to learn the answer to such a path. */
 const nowhere = `${wire.versionPrefix}common/no-such-thing`;
 
-/** Whether an endpoint exists: its answer differs from that to a path that does not. */
+/** Returns true if an endpoint exists: its answer differs from that to a path that does not. */
 const served = async (testClient: TestClient, name: keyof typeof harmless): Promise<Verdict> => {
   const read = name === "spotBalance" || name === "positions" ? name : undefined;
   const reply =

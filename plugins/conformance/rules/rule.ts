@@ -1,8 +1,8 @@
 /**
- * What a rule of the description is to this suite: a name, what it needs, and a question that ends in a verdict.
+ * Rule of the description in this suite: a name, its needs, and a question that ends in a verdict.
  *
- * Invariants: a verdict of failure says what was expected, what came, and to which request; what the description leaves
- * open is never a failure, only told.
+ * Invariants: a verdict of failure contains the expected value, the answer and the request; behavior that the
+ * description leaves open is reported and never a failure.
  */
 
 import type { Reply } from "../probe/reply.ts";

@@ -79,14 +79,14 @@ const lineTo = (testClient: TestClient, url: string, open: NonNullable<TestClien
 };
 
 const openMs = 5_000;
-/** How long a connection must stand to count as accepted. */
+/** Time for which a connection must stay open to count as accepted. */
 const standMs = 1_000;
 
 const isEnd = ({ kind }: Word): boolean => kind !== "text";
 const closed = ({ kind }: Word): boolean => kind === "closed";
 const isError = (word: Word): boolean => word.kind === "text" && fieldOf(word.message, "event") === "error";
 
-/** Whether the socket opened and stood; each opening is a request of the address. */
+/** Returns true if the socket opened and stayed open; each opening is a request of the address. */
 const accepted = async (line: Line): Promise<boolean> => {
   const first = await line.next(isEnd, openMs);
   if (first?.kind !== "opened") return false;

@@ -2,8 +2,8 @@
  * Walks all rules against one service and gives a verdict on each.
  *
  * Invariants: one rule at a time, in the order of the description, those that use up a layer last; a rule that cannot
- * be asked is skipped and says why; whatever happens, no order of ours is left behind without being named.
- * Not here: what is printed (findings.ts), keys and addresses from the command line (cli/check.ts).
+ * be tested is skipped with a reason; any order of ours that is left behind is named.
+ * Not here: the printed text (findings.ts), keys and addresses from the command line (cli/check.ts).
  */
 import { isSluiceError, SluiceError } from "sluice";
 import { batchRules } from "./batch-rules.ts";
@@ -56,7 +56,7 @@ export interface SuiteOptions extends TestClientOptions {
 }
 
 export interface SuiteResult {
-  /** In the order of the description. */
+  /** Findings in the order of the description. */
   readonly findings: readonly Finding[];
   /** Orders of ours that could not be canceled. */
   readonly leftBehind: readonly string[];

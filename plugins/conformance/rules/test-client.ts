@@ -2,7 +2,7 @@
  * Client of the conformance suite: asks as one of the given keys and keeps the results of scenarios that several rules
  * judge.
  *
- * Invariants: every request of the suite goes through `ask`; a paced request that was limited all the same is repeated
+ * Invariants: every request of the suite goes through `ask`; a paced request that was limited nevertheless is repeated
  * once, after the windows have passed, as other clients may use the quota; a scenario that was played to its end is not
  * played again.
  * Not here: verdicts (the files of rules), pacing and reading (probe/).
@@ -24,11 +24,11 @@ export interface TestClientOptions extends ProbeClientOptions {
   readonly quick: boolean;
   readonly order?: OrderHints;
   readonly socket?: { readonly url: string; readonly open: OpenTransport["openSocket"] };
-  /** What the service is spoken to in, where it is not the described one. */
+  /** Dialect of the service, if it is not the described one. */
   readonly dialect?: Pick<Dialect, "name" | "split" | "layers">;
 }
 
-/** How far the service's minute may be from where we think it is. */
+/** Largest difference between the service's minute and our estimate of it. */
 export const edgeMs = 1_500;
 
 export class TestClient extends ProbeClient {
@@ -81,7 +81,7 @@ export class TestClient extends ProbeClient {
     await this.wait(this.pacing.fitsAt(charge, ["uid"], this.clock.now()) - this.clock.now());
   }
 
-  /** Makes sure that no layer of the profile's own stands in the way of so many such calls within `ms`. */
+  /** Throws `Unable` if a layer of the profile does not permit this number of calls within `ms`. */
   open(endpoint: EndpointName, calls: number, ms: number, how: Pick<How, "as"> = {}): void {
     const charge = this.charge(endpoint, this.#sending(how), this.contract.endpoints[endpoint].weight);
     const layer = this.pacing.tooNarrow(charge, calls, ms);
@@ -96,7 +96,7 @@ export class TestClient extends ProbeClient {
     await this.wait(minuteMs - (this.serviceNow() % minuteMs) + edgeMs);
   }
 
-  /** What the scenario `play` showed, played once. */
+  /** Returns the result of the scenario `play`, which is played once. */
   once<T>(name: string, play: () => Promise<T>): Promise<T> {
     const known = this.#played.get(name);
     if (known !== undefined) return known as Promise<T>;

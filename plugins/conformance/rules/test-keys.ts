@@ -29,7 +29,7 @@ export interface How {
   readonly path?: string;
 }
 
-/** What a rule needs at hand. */
+/** Requirements of a rule. */
 export type Need =
   | "nothing"
   | "key"
@@ -83,7 +83,7 @@ const wants: Readonly<Record<Exclude<Need, "nothing" | "socket">, readonly [role
   "trade-only key": ["tradeOnly", "a key of the same user that may cancel but not read"],
 };
 
-/** What is missing for `need`, in words, or undefined. */
+/** Returns the description of what is missing for `need`, or undefined. */
 export const missing = (need: Need, roles: Roles, socket: boolean): string | undefined => {
   if (need === "nothing") return undefined;
   if (need === "socket") return socket ? undefined : "needs the address of the WebSocket (--ws)";

@@ -26,7 +26,7 @@ export interface OrderHints {
 export interface Own {
   readonly ordId: string;
   readonly clOrdId: string;
-  /** What was asked for. */
+  /** Body of the request that placed the order. */
   readonly body: Raw;
   readonly placed: Reply;
 }

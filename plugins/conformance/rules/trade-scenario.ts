@@ -1,8 +1,8 @@
 /**
- * What the service shows of three orders while they stand, while they are canceled, and afterwards.
+ * Answers of the service about three orders while they are open, while they are canceled, and afterwards.
  *
- * Invariants: a, b and c were placed in this order; d is placed and canceled first, so that a batch holds a hopeless
- * element; all are complete at the end. Every look is one reply; rules only read.
+ * Invariants: a, b and c were placed in this order; d is placed and canceled first, so that a batch holds an element
+ * that must fail; all are complete at the end. Every look is one reply; rules only read.
  */
 
 import { fieldOf, type Reply } from "../probe/reply.ts";
@@ -160,7 +160,7 @@ export const sample = (testClient: TestClient): Promise<readonly Reply[]> =>
     return replies;
   });
 
-/** Successes of every endpoint that can be had with the keys at hand. */
+/** Returns successes of every endpoint that the available keys can call. */
 export const successes = async (testClient: TestClient): Promise<readonly Reply[]> => {
   const replies = [...(await sample(testClient))];
   if (testClient.roles.trader !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * What a call weighs, read from the header that tells the user's consumption.
+ * Weight of a call, read from the header with the user's used weight.
  *
  * Invariants: both readings are of one minute; a reading that crossed a minute's edge, or that another client's call
  * may have disturbed, is taken again, three times at most.
@@ -44,7 +44,9 @@ const until = async (measure: () => Promise<Verdict>): Promise<Verdict> => {
   return verdict;
 };
 
-/** The consumption told in the answer to `key` is the one told to the main key before, plus the call's weight. */
+/**
+ * Passes if the used weight in the answer to `key` is the one reported to the main key before, plus the call's weight.
+ */
 export const usedAfter = (
   testClient: TestClient,
   endpoint: EndpointName,

@@ -1,8 +1,8 @@
 /**
- * Uses up one user's weight in a fresh minute and watches who is blocked, and until when.
+ * Uses up one user's weight in a new minute, and records the users that are blocked and the end of the block.
  *
- * Invariants: nothing but light reads is sent; no order stands meanwhile; the key layer is kept within, so that only
- * the user's layer can refuse; the scenario ends when the user is free again or the next minute has begun.
+ * Invariants: only light reads are sent; no order is open meanwhile; the key layer is kept within, so that only the
+ * user's layer can refuse; the scenario ends when the user is free again or the next minute has begun.
  */
 import { layers } from "sluice/dialect";
 import { minuteMs } from "../probe/probe-client.ts";
@@ -11,7 +11,7 @@ import { edgeMs, type TestClient } from "./test-client.ts";
 import { Unable } from "./unable.ts";
 
 interface UserLimitProbe {
-  /** Of the minute. */
+  /** First answer of the minute. */
   readonly first: Reply;
   /** Calls of weight 5 that were answered. */
   readonly passed: number;
@@ -25,13 +25,13 @@ interface UserLimitProbe {
   readonly freed: Reply;
 }
 
-/** Of the call used, by the description's table. */
+/** Weight of the call used, by the description's table. */
 const weight = 5;
 export const floodCalls = layers.uid.capacity / weight;
 /** Answers beyond the capacity that are waited for before giving up. */
 const extra = 3;
 const atOnce = 8;
-/** When the user must be asking no later than this, else the minute would end first. */
+/** Longest duration of the flood, in milliseconds; a longer one would outlast the minute. */
 const latestMs = 45_000;
 const pollMs = 7_000;
 
