@@ -1,8 +1,8 @@
 /**
  * Options that sweeps and simulations share: a part of the runs, and the queue of the workers.
  *
- * Invariants: a text that names neither is wrong usage, and the message says what to write; passwords of an address are
- * never shown.
+ * Invariants: a text that names neither is wrong usage, and the message contains the correct form; passwords of an
+ * address are never shown.
  */
 import { InvalidArgumentError } from "commander";
 import { messageOf } from "sluice/extension";

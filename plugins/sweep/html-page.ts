@@ -1,10 +1,10 @@
 /**
- * HTML page of a sweep: what was out of sample first, pictures of options against results, and a table of all runs to
+ * HTML page of a sweep: results out of sample first, pictures of options against results, and a table of all runs to
  * sort.
  *
  * Invariants: the file needs nothing else and no network; without its few lines of script only the sorting is missing;
- * foreign text is escaped; where more options vary than a heat map has edges, a cell is the median over them and the
- * page says so.
+ * foreign text is escaped; where more options vary than a heat map has axes, a cell is the median over them and the
+ * page states it.
  * Not here: the scores (sweep-report.ts), their reading in words (summary.ts), pictures (page-plots.ts), markup and
  * style (`sluice/plugins/ui-kit`).
  */
@@ -17,9 +17,9 @@ import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";
 import { type Done, type FoldReport, isDone, type Result, reasonOf, type SweepReport } from "./sweep-report.ts";
 
-/** How the page of a sweep is made. */
+/** Options of the page of a sweep. */
 export interface SweepPageOptions {
-  /** Where the page of a run's own report lies, from here; undefined where there is none. */
+  /** Returns the path of the page of a run's own report, relative to this page; undefined where there is none. */
   readonly reportOf?: (index: number) => string | undefined;
 }
 
@@ -107,7 +107,10 @@ const foldSection = ({ space, by, results }: SweepReport, folds: readonly FoldRe
 ${tableOf("Folds", columns, rows)}`;
 };
 
-/** With folds in a unit in which trainings and tests can be compared. */
+/**
+ * Returns the function that makes the dot of a run. With folds the value is in a unit in which trainings and tests can
+ * be compared.
+ */
 const dotOf =
   ({ by, folds }: SweepReport) =>
   ({ index, options, figures, part, fold = 0 }: Done): Dot => {

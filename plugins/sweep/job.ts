@@ -24,15 +24,15 @@ import { type Overrides, varied } from "./space.ts";
 export interface Job {
   readonly index: number;
   readonly overrides: Overrides;
-  /** Which of the markets to run on, from 0. */
+  /** Index of the market to run on, from 0. */
   readonly market: number;
-  /** The run is given up where it does not reach these; without them it goes on whatever it makes. */
+  /** Bars below which the run is given up early; without them it runs to its end. */
   readonly bars?: Bars;
   /** File to write the page of the run's report to. */
   readonly page?: string;
 }
 
-/** What holds for all jobs of a sweep. */
+/** Settings shared by all jobs of a sweep. */
 export interface JobSettings extends GivenOptions {
   readonly seed?: string;
   readonly limits?: boolean;

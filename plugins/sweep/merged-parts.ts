@@ -1,9 +1,9 @@
 /**
- * Parts of a sweep put together: the answers that runs gave elsewhere, in place of threads that run them.
+ * Merge of the parts of a sweep: a pool that returns the answers of runs made elsewhere.
  *
  * Invariants: parts are of the sweep that is asked for (config, fixture, points, version) and each is named once; a run
- * that no part has ends the merge, which says which part to run; nothing is run.
- * Not here: which run belongs to which part (sweep-parts.ts), the report, which is made as if all had run here
+ * that no part has ends the merge with an error that names the part to run; nothing is run.
+ * Not here: the assignment of runs to parts (sweep-parts.ts), the report, which is made as if all had run here
  * (sweep.ts).
  */
 import { isDeepStrictEqual } from "node:util";

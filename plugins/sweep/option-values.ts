@@ -9,7 +9,7 @@
 import { add, compare, isDecimal, isPositive, SluiceError } from "sluice";
 import { plain } from "sluice/extension";
 
-/** What an option's schema says about the spelling of its values. */
+/** Kind of an option's values, from its schema; defines their spelling. */
 export type ValueKind = "whole" | "number" | "decimal" | "text" | "truth" | "json";
 
 export const kindOf = (schema: unknown): ValueKind => {

@@ -2,8 +2,8 @@
  * Pictures of a sweep's page: each varied option against the result, two options as a heat map, two objectives against
  * each other.
  *
- * Invariants: what a colour says a number, a shape or a place says as well; axes have numbers; where an option has more
- * values than a picture has room for, neighbours share a cell, which is named by its ends.
+ * Invariants: everything shown by a colour is also shown by a number, a shape or a position; axes have numbers; where
+ * an option has more values than a picture has room for, neighbours share a cell, which is named by its ends.
  * Not here: words and tables (html-page.ts), markup and style (`sluice/plugins/ui-kit`).
  */
 import { approximate } from "sluice";
@@ -136,7 +136,7 @@ interface Bin {
   readonly values: ReadonlySet<string>;
 }
 
-/** At most twelve, of equal numbers of values. */
+/** Returns at most twelve bins with equal numbers of values. */
 const binsOf = (axis: Axis): readonly Bin[] => {
   const all = orderedValues(axis).map(spelled);
   const size = Math.ceil(all.length / cellsMax);
@@ -213,7 +213,7 @@ const legendOf = (values: readonly number[], by: Score): Markup => {
 /** A figure of a run as a number for a picture. */
 export const numberOf = (value: string | number | undefined): number => approximate(String(value ?? 0));
 
-/** Style of the pictures, beside that of every page. */
+/** Style of the pictures, in addition to that of every page. */
 export const plotStyle = raw(`
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),1fr));gap:14px 24px}
 .small{width:100%;height:auto;display:block;max-width:400px}.small .t{fill:var(--soft);font-size:11px}

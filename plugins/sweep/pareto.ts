@@ -8,7 +8,7 @@
 import { compare } from "sluice";
 import { type Score, type Scored, scoreOf, scores } from "./scores.ts";
 
-/** At least as good in every objective, and better in one. */
+/** Returns true if one run is at least as good as the other in every objective, and better in one. */
 const dominates = (a: Scored, b: Scored, objectives: readonly Score[]): boolean => {
   const leads = objectives.map((by) => (scores[by] === "more" ? 1 : -1) * compare(scoreOf(a, by), scoreOf(b, by)));
   return leads.every((lead) => lead >= 0) && leads.some((lead) => lead > 0);

@@ -1,19 +1,19 @@
 /**
  * Tree-structured Parzen estimator: points that are likely among good trials and unlikely among the others.
  *
- * Each trial of a group is a kernel over all axes at once, and an even kernel stands for what was not tried. Kernels
- * are logistic densities cut at the ends of an ordered axis, because their mass and its inverse have closed forms; on
- * an axis of names a kernel is its own name and a little of all others.
+ * Each trial of a group is a kernel over all axes at once, and an even kernel represents the points that were not
+ * tried. Kernels are logistic densities cut at the ends of an ordered axis, because their mass and its inverse have
+ * closed forms; on an axis of names a kernel is its own name and a little of all others.
  *
  * Invariants: pure; the same trials and the same source of chance give the same points in the same order.
- * Not here: which trials are good, and that no point comes twice (sampling.ts).
+ * Not here: the choice of good trials, and unique points (sampling.ts).
  */
 import type { Random } from "sluice";
 
 /** One index of a value for each dimension. */
 export type Point = readonly number[];
 
-/** What a point has an index on. */
+/** Axis of a point: the number of its indexes, and its kind. */
 export interface Axis {
   readonly size: number;
   /** Neighbours are alike, as with numbers; otherwise values are names. */
@@ -21,7 +21,7 @@ export interface Axis {
 }
 
 const candidates = 24;
-/** Standard deviation of a kernel beside one trial, as a share of the axis; more trials make it narrower. */
+/** Standard deviation of a kernel around one trial, as a share of the axis; more trials make it narrower. */
 const width = 0.1;
 const scaleOfDeviation = Math.sqrt(3) / Math.PI;
 

@@ -14,9 +14,9 @@ import type { Thread } from "./thread.ts";
 type Answered = (job: Job, answer: Answer) => void;
 
 export interface Pool {
-  /** `answered` is called as answers come, in whatever order. Rejects when a thread cannot be opened. */
+  /** Runs the jobs. `answered` is called as answers arrive, in any order. Rejects when a thread cannot be opened. */
   run(jobs: readonly Job[], answered: Answered): Promise<void>;
-  /** What is running is abandoned, and `run` settles. */
+  /** Abandons the running jobs; `run` settles. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface PoolOptions {
   readonly sparing?: Clock;
 }
 
-/** With so many jobs for it a thread pays whatever they take: at worst it was idle time that opened it. */
+/** Number of jobs per thread at which opening the thread pays off for jobs of any duration. */
 const jobsWorthAThread = 4;
 
 export const createPool = ({ size, sparing }: PoolOptions, open: () => Promise<Thread>): Pool => {
@@ -44,7 +44,7 @@ export const createPool = ({ size, sparing }: PoolOptions, open: () => Promise<T
     if (closed) await thread.close();
     return thread;
   };
-  /** How many threads a list of so many jobs has from its first moment. */
+  /** Returns the number of threads opened at once for a list of this many jobs. */
   const atOnce = (jobs: number): number =>
     sparing === undefined ? size : Math.max(1, idle.length, Math.floor(jobs / jobsWorthAThread));
   const lane = async (next: () => Job | undefined, answered: Answered, onOpen?: () => void): Promise<void> => {

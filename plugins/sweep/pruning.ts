@@ -1,9 +1,9 @@
 /**
  * Runs that are given up early: at a share of the recording, behind most runs that came so far.
  *
- * Invariants: what a run has to reach depends on finished batches alone, so that it is the same for any number of
- * threads; nothing is given up before enough runs have come so far; what was given up keeps what it showed.
- * Not here: what batches are (sampling.ts), what becomes of a run that was given up (trial-order.ts, sweep-report.ts).
+ * Invariants: the bars of a run depend on finished batches alone, so that they are the same for any number of threads;
+ * no run is given up before enough runs have reached the same share; a run that was given up keeps its results so far.
+ * Not here: batches (sampling.ts), ranking and report of runs that were given up (trial-order.ts, sweep-report.ts).
  */
 import { compare } from "sluice";
 import type { Progress } from "sluice/extension";
@@ -11,10 +11,10 @@ import type { Progress } from "sluice/extension";
 /** Shares of the traded time at which runs are compared. */
 const rungs = [0.25, 0.5, 0.75] as const;
 
-/** Fewer runs at a rung say nothing about the next one. */
+/** Smallest number of runs at a rung from which a bar is computed. */
 const runsLeast = 8;
 
-/** What a run has to reach at each rung; null where nothing is asked yet. */
+/** Profit that a run has to reach at each rung; null where there is no bar yet. */
 export type Bars = readonly (string | null)[];
 
 /**

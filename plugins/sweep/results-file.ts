@@ -17,7 +17,7 @@ export const resultsFormat = "sluice-sweep/3";
 const fileName = "results.ndjson";
 
 export interface ResultsFile {
-  /** What an earlier run has finished, by index. Failed runs are tried again. */
+  /** Finished runs of an earlier sweep, by index. Failed runs are tried again. */
   readonly kept: ReadonlyMap<number, Result>;
   append(result: Result): void;
   /** Called when all were added. */
@@ -61,7 +61,7 @@ export const collectResults = (dir: string, identity: Identity): ResultsFile => 
   };
 };
 
-/** What the folder `dir` holds of the sweep with this identity, also what failed; nothing is changed. */
+/** Reads the results in the folder `dir` of the sweep with this identity, including failed runs; changes nothing. */
 export const readSweepFile = (
   dir: string,
   identity: Identity,

@@ -1,10 +1,10 @@
 /**
- * Which points of a space are tried: all of them, some drawn by chance, or those that earlier trials speak for.
+ * Samplers of the option space: grid, random, and TPE.
  *
- * Invariants: a point comes once; the same space, choice and results give the same points in the same order, however
- * many runs are made at a time; the count is bounded before any point is made; what is under way counts as a poor
- * trial, so that a batch spreads.
- * Not here: where good trials point to (parzen.ts), which trial is better (trial-order.ts).
+ * Invariants: a point comes once; the same space, choice and results give the same points in the same order, for any
+ * number of runs at a time; the count is bounded before any point is made; a running trial counts as a poor one, so
+ * that the points of a batch differ.
+ * Not here: the estimator (parzen.ts), the order of trials (trial-order.ts).
  */
 import { type Random, SluiceError } from "sluice";
 import { createRandom } from "sluice/extension";
@@ -22,7 +22,7 @@ export type Choice =
 /** The next points to try, given all that were tried, the best first; none when all that are wanted were tried. */
 type Sampler = (bestFirst: readonly Point[]) => readonly Point[];
 
-/** How many points will be tried; USAGE where these are more than `max`. */
+/** Returns the number of points that will be tried; throws USAGE if it is greater than `max`. */
 export const countOf = (space: Space, choice: Choice, max: number): number => {
   const size = sizeOf(space);
   const wanted = choice.kind === "grid" ? size : Math.min(size, choice.count);
@@ -43,11 +43,11 @@ interface Sampled {
   readonly choice: Choice;
   /** Those of `choose`. */
   readonly points: readonly Point[];
-  /** Whether the strategies take the options of a point; only those are tried. */
+  /** Returns true if the strategies accept the options of a point; only such points are tried. */
   readonly possible: (point: Point) => boolean;
 }
 
-/** `stream` tells the samplers of one sweep apart: those of its folds. */
+/** Creates a sampler. `stream` distinguishes the samplers of one sweep: those of its folds. */
 export const createSampler = ({ space, choice, points, possible }: Sampled, stream: string): Sampler => {
   if (points.length > 0) return (tried) => points.slice(tried.length, tried.length + (choice.batch ?? points.length));
   const { count, seed, batch } = choice as Extract<Choice, { readonly kind: "tpe" }>;

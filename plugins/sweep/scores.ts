@@ -1,16 +1,16 @@
 /**
- * What is kept of a run, and by what runs are compared.
+ * Stored figures of a run, and the scores by which runs are compared.
  *
  * Invariants: money stays decimal text; figures depend on the report alone, never on the machine; where two runs are
  * equal, the one that was listed first ranks first.
- * Not here: what a run reports (report/report.ts), what ranks mean (selection-bias.ts).
+ * Not here: the report of a run (report/report.ts), the meaning of ranks (selection-bias.ts).
  */
 
 import { compare } from "sluice";
 import type { Returns, RunReport } from "sluice/backtest";
 
 export interface Figures {
-  /** What remained, after fees. */
+  /** Profit after fees. */
   readonly pnl: string;
   /** As in the run's own report, and what it is scaled to; absent where equity never moved, and ranked as 0 then. */
   readonly sharpe?: string;
@@ -76,7 +76,7 @@ const tradeFiguresOf = ({ count, winPercent, profitFactor, expectancy }: RunRepo
   ...(expectancy !== undefined && { expectancy }),
 });
 
-/** What may decide, and whether more of it is better. */
+/** Scores by which runs are ranked, each with its better direction. */
 export const scores = {
   pnl: "more",
   sharpe: "more",
@@ -94,7 +94,7 @@ export type Score = keyof typeof scores;
 /** The value of a score as decimal text. */
 export const scoreOf = (figures: Scored, by: Score): string => String(figures[by] ?? "0");
 
-/** What has scores: the figures of a run, or medians over several. */
+/** Object with scores: the figures of a run, or medians over several. */
 export type Scored = Readonly<Partial<Record<Score, string | number>>>;
 
 /** The best first. */

@@ -1,12 +1,12 @@
 /**
- * How much of the best result is choice: what the best of so many would be if the options did not matter at all.
+ * Selection bias of the best result: the expected best of this many runs if the options had no effect.
  *
- * Invariants: statistics are approximations for reading, given to four digits; they are the same whatever order results
- * came in.
+ * Invariants: statistics are approximations for reading, given to four digits; they do not depend on the order of the
+ * results.
  */
 
 export interface SelectionBias {
-  /** With those that were given up early, of which no score is known. */
+  /** Number of trials, including those that were given up early without a known score. */
   readonly trials: number;
   readonly best: number;
   readonly median: number;
@@ -17,7 +17,10 @@ export interface SelectionBias {
   readonly bestByChance: number;
 }
 
-/** `unknown` is how many trials have no score; there is nothing to say where all are such. */
+/**
+ * Computes the selection bias. `unknown` is the number of trials without a score; returns undefined if no trial has
+ * one.
+ */
 export const selectionBiasOf = (
   values: readonly number[],
   better: "more" | "less",

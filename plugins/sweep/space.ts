@@ -1,9 +1,9 @@
 /**
- * Which options vary, and over what: the space a sweep searches.
+ * Search space of a sweep: the options that vary, and their values.
  *
  * Invariants: every value of every option, and every chosen combination, is accepted by its strategy before anything
- * runs; what is not known is named together with the nearest word that is.
- * Not here: which points of the space are tried (sampling.ts), how values are spelled (option-values.ts).
+ * runs; an unknown name is reported together with the nearest known one.
+ * Not here: the choice of points (sampling.ts), the spelling of values (option-values.ts).
  */
 
 import { isSluiceError, SluiceError, type Strategy } from "sluice";
@@ -23,25 +23,25 @@ interface Dimension {
 
 export type Space = readonly Dimension[];
 
-/** What to vary: text in the grammar of option-values.ts, or the values themselves. */
+/** An option to vary, with text in the grammar of option-values.ts, or the values themselves. */
 export interface Variation {
   readonly name: string;
   readonly values: string | readonly unknown[];
-  /** Where it was written, for messages. */
+  /** Place where the variation was written, for messages. */
   readonly place: string;
 }
 
 /** Options by strategy name. */
 export type Overrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** `ladder.levels=1..5` as it stands on the command line. */
+/** Parses `ladder.levels=1..5`, the form of the command line. */
 export const readVariation = (text: string): Variation => {
   const at = text.indexOf("=");
   if (at > 0) return { name: text.slice(0, at).trim(), values: text.slice(at + 1), place: `--vary '${text}'` };
   throw new SluiceError("USAGE", `--vary '${text}': no "=" in it. Write --vary 'ladder.levels=1..5'.`);
 };
 
-/** What a config file exports as `sweep`: values by option, as text or as an array. */
+/** Reads the `sweep` export of a config file: values by option, as text or as an array. */
 export const variationsIn = (exported: unknown, file: string): readonly Variation[] => {
   if (exported === undefined) return [];
   const place = `${file}: export const sweep`;
@@ -66,7 +66,7 @@ export const spaceOf = (strategies: readonly Strategy[], variations: readonly Va
   return space;
 };
 
-/** How many points there are. */
+/** Returns the number of points in the space. */
 export const sizeOf = (space: Space): number => space.reduce((product, { values }) => product * values.length, 1);
 
 /** The options of one point, which is one index of a value for each dimension. */
@@ -172,7 +172,10 @@ const optionsIn = (strategies: readonly Strategy[]) =>
 const isRanged = ({ kind }: { readonly kind: ValueKind }): boolean =>
   kind === "whole" || kind === "number" || kind === "decimal";
 
-/** The option called `option` of whichever strategy has one, else the first that can be varied over a range. */
+/**
+ * Returns the name of an option to suggest: the one called `option` of any strategy, else the first that can be varied
+ * over a range.
+ */
 const suggestedName = (strategies: readonly Strategy[], option?: string): string => {
   const known = optionsIn(strategies);
   const found = known.find((one) => one.option === option) ?? known.find(isRanged) ?? known[0];

@@ -1,8 +1,8 @@
 /**
- * What a person should make of a sweep, in plain sentences: how far the best stands out from choice alone.
+ * Summary of a sweep in plain sentences: the distance of the best result from what selection alone explains.
  *
- * Invariants: sentences only about what was finished; nothing is promised about what was not tested on time that came
- * later.
+ * Invariants: sentences are only about finished runs; nothing is promised about results that were not tested out of
+ * sample.
  */
 
 import { add, approximate } from "sluice";
@@ -17,7 +17,7 @@ export const judgement = (report: SweepReport): readonly string[] => {
   return luck === undefined ? [] : [overOne(luck, by), ...caveats(report)];
 };
 
-/** What a guided or shortened search does to the comparison with chance. */
+/** Returns sentences about the effect of a guided or pruned search on the comparison with chance. */
 const caveats = ({ choice, runs: { pruned = 0 } }: SweepReport): readonly string[] => {
   const guided = choice.kind === "tpe" ? ["later trials were placed where earlier ones were good"] : [];
   const cut =

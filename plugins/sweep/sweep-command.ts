@@ -176,7 +176,7 @@ const sweepFile = async (
   io: CliIo,
   { clock = createSystemClock() }: SweepParts,
 ): Promise<void> => {
-  // Said now, and not after an hour.
+  // Checked now, and not after an hour of runs.
   for (const file of [flags.csv, flags.html]) if (file !== undefined) checkPlace(file);
   if (flags.reports !== undefined && flags.html === undefined)
     throw new SluiceError("USAGE", "--reports: the page of --html leads to them. Name its file with --html FILE.");

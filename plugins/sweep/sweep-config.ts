@@ -1,9 +1,9 @@
 /**
- * A sweep of a config file, as programs and `sluice sweep` ask for it.
+ * A sweep of a config file, used by programs and by `sluice sweep`.
  *
- * Invariants: whatever can be wrong is said before anything runs; how many runs there are is told before the first one
- * starts; what a sweep needs is loaded when one is asked for.
- * Not here: what varies (space.ts), the runs (sweep.ts), how a report looks (table.ts, csv.ts, html-page.ts).
+ * Invariants: every possible mistake is reported before anything runs; the number of runs is reported before the first
+ * one starts; the modules of a sweep are loaded on first use.
+ * Not here: the search space (space.ts), the runs (sweep.ts), formats of a report (table.ts, csv.ts, html-page.ts).
  */
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
@@ -29,7 +29,7 @@ import { checkPart, type SweepPart, spellPart } from "./sweep-parts.ts";
 import type { SweepOptions as PlanOptions, SweepPlan } from "./sweep-plan.ts";
 import type { SweepReport } from "./sweep-report.ts";
 
-/** What is going to run. */
+/** Description of a sweep that is about to run. */
 export interface SweepStart extends Pick<SweepPlan, "fixture" | "space"> {
   readonly runs: number;
   readonly points: number;
@@ -49,19 +49,18 @@ export interface SweepOptions extends GivenOptions {
    */
   readonly vary?: Readonly<Record<string, string | readonly unknown[]>> | readonly string[];
   /**
-   * Which combinations are tried: all (`grid`, the default), drawn by chance, or those that earlier results speak for
-   * (`tpe`).
+   * Sampler of combinations: all (`grid`, the default), random ones (`random`), or guided by earlier results (`tpe`).
    */
   readonly sampler?: SamplerName;
   /**
-   * How many combinations `random` and `tpe` try, default 100, or all where there are fewer. With folds as many on each
-   * training.
+   * Number of combinations that `random` and `tpe` try, default 100, or all where there are fewer. With folds this many
+   * on each training.
    */
   readonly trials?: number;
   /** The same as `sampler: "random"` with so many `trials`. */
   readonly random?: number;
   /**
-   * How many runs are made before their results count, for `tpe` and `prune`; default 8. The report depends on it, and
+   * Number of runs made before their results are used, for `tpe` and `prune`; default 8. The report depends on it, and
    * not on `jobs`.
    */
   readonly batch?: number;
@@ -80,7 +79,10 @@ export interface SweepOptions extends GivenOptions {
   readonly train?: number;
   /** Runs at a time; as many as pay when left out, up to one a core. */
   readonly jobs?: number;
-  /** What decides, default `pnl`. Of several the Pareto front is reported; in folds the first decides. */
+  /**
+   * Score that ranks the runs, default `pnl`. With several scores the Pareto front is reported; in folds the first
+   * decides.
+   */
   readonly by?: Score | readonly Score[];
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
@@ -107,7 +109,7 @@ export interface SweepOptions extends GivenOptions {
   /** Called once, before the first run. */
   readonly onStart?: (start: SweepStart) => void;
   readonly onProgress?: (progress: SweepProgress) => void;
-  /** With `workers`: how many there are, who refuses and why. */
+  /** Called with `workers`: receives the number of workers, and the workers that refuse with their reasons. */
   readonly onNotice?: (text: string) => void;
   /** Ends the sweep early: its report holds what was done, `runs.done` of `runs.wanted`. */
   readonly signal?: AbortSignal;
@@ -236,7 +238,7 @@ const orClose = async <T>(pool: Pool | undefined, run: () => T): Promise<T> => {
   }
 };
 
-/** Who runs it, where that is not this process: nobody any more, or workers elsewhere. */
+/** Opens the pool that runs the jobs if this process does not: a merge of finished parts, or workers elsewhere. */
 const poolOf = async (
   plan: SweepPlan,
   { merge, workers, out, onNotice = () => undefined }: SweepOptions,
@@ -308,7 +310,7 @@ const exportedBy = async (path: string): Promise<readonly Variation[]> => {
   return variationsIn(exported, path);
 };
 
-/** What was given outranks the file, option by option. */
+/** Merges variations; given ones override those of the file, option by option. */
 const merged = (inFile: readonly Variation[], given: readonly Variation[]): readonly Variation[] => [
   ...inFile.filter(({ name }) => given.every((one) => one.name !== name)),
   ...given,

@@ -1,9 +1,9 @@
 /**
- * Parts of a sweep that run apart, such as one on each machine: which runs belong to which.
+ * Parts of a sweep that run separately, such as one on each machine, and the assignment of runs to parts.
  *
- * Invariants: every run belongs to one part, whatever the others hold, so that parts need no word from each other; with
- * folds a part has whole folds, because a test depends on all trainings of its fold; a sweep that cannot be divided so
- * is refused.
+ * Invariants: every run belongs to one part, independent of the contents of the others, so that parts need no
+ * communication; with folds a part has whole folds, because a test depends on all trainings of its fold; a sweep that
+ * cannot be divided in this way is refused.
  * Not here: putting parts together (merged-parts.ts).
  */
 import { SluiceError } from "sluice";
@@ -21,7 +21,7 @@ const remedy =
   "Parts are counted from 1: write 1/8 to 8/8. From an index that begins at 0, such as JOB_COMPLETION_INDEX of Kubernetes, " +
   "make one that begins at 1: $((JOB_COMPLETION_INDEX + 1))/8.";
 
-/** `3/8` as it stands on the command line; the message says what to write instead. */
+/** Parses `3/8`, the form of the command line; the error message contains the correct form. */
 export const readPart = (text: string): SweepPart => {
   const [, index = 0, of = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
   const part = { index, of };
@@ -69,5 +69,5 @@ export const partOfRun = (
   return 1 + ((run < trainings ? Math.floor(run / trials) : run - trainings) % of);
 };
 
-/** How many of so many things, dealt out in turn, a part has. */
+/** Returns the number of things in a part, when `all` things are dealt out in turn. */
 export const countInPart = (all: number, { index, of }: SweepPart): number => Math.floor((all - index + of) / of);

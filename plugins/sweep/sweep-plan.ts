@@ -1,8 +1,8 @@
 /**
- * A sweep before it runs: the points to try, the windows to try them on, and the jobs that makes.
+ * Plan of a sweep: the points to try, the windows to try them on, and the resulting jobs.
  *
- * Invariants: whatever can be wrong with options, values, config and fixture is said here, before anything runs; jobs
- * are numbered from 0 by fold, then by point; tests come after all trainings, one for each fold.
+ * Invariants: every mistake in options, values, config and fixture is reported here, before anything runs; jobs are
+ * numbered from 0 by fold, then by point; tests come after all trainings, one for each fold.
  * Not here: running (sweep.ts), spelling of values (option-values.ts).
  */
 import { resolve } from "node:path";
@@ -33,7 +33,7 @@ export interface SweepOptions extends GivenOptions {
   /** Most points that may be tried. */
   readonly max: number;
   readonly by: Score;
-  /** What decides beside `by`, which is the first of them. */
+  /** Objectives in addition to `by`, which is the first of them. */
   readonly objectives?: readonly Score[];
   /** Give up runs that fall behind. */
   readonly prune?: boolean;
@@ -49,24 +49,24 @@ export interface SweepPlan extends SweepOptions {
   readonly fixture: string;
   readonly manifest: FixtureManifest;
   readonly space: Space;
-  /** How many points are tried, on each fold's training where there are folds. */
+  /** Number of points that are tried, on each fold's training where there are folds. */
   readonly trials: number;
-  /** Which, where that is known before anything runs; else none. */
+  /** Points to try, if they are known before anything runs; otherwise empty. */
   readonly points: readonly Point[];
   readonly possible: (point: Point) => boolean;
   readonly objectives: readonly Score[];
-  /** What is traded; the warm-up of each lies before it. */
+  /** Traded windows; the warm-up of each lies before it. */
   readonly windows: readonly Fold[];
   /** As given, else the config's; a backtest of a window sees so much of the recording before it. */
   readonly warmUpMs: number;
   readonly settings: JobSettings;
   /** The seed that all runs have. */
   readonly runSeed: string;
-  /** Everything the results depend on; a sweep goes on only with results of the same. */
+  /** Everything the results depend on; a sweep is resumed only with results of the same identity. */
   readonly identity: Readonly<Record<string, unknown>>;
 }
 
-/** How many runs there will be, in the part that is asked for. */
+/** Returns the number of runs in the requested part. */
 export const runsOf = ({ trials, windows, part = whole }: Pick<SweepPlan, "trials" | "windows" | "part">): number =>
   windows.length === 0 ? countInPart(trials, part) : countInPart(windows.length, part) * (trials + 1);
 
@@ -110,7 +110,7 @@ export const planSweep = (configPath: string, given: unknown, options: SweepOpti
   return { ...options, ...tried, configPath, fixture, manifest, windows, warmUpMs, settings, runSeed, identity };
 };
 
-/** At a rung a run has made some profit; of other scores nothing can be said so early. */
+/** Pruning needs a profit: at a rung a run has made some profit, but other scores are not known that early. */
 const checkPruning = (prune: boolean, objectives: readonly Score[]): void => {
   const [by = "pnl"] = objectives;
   if (!prune || (objectives.length === 1 && (by === "pnl" || by === "sharpe"))) return;

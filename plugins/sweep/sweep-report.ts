@@ -1,9 +1,9 @@
 /**
- * What a sweep tells: every run, the order of the points, and how much of the best is luck.
+ * Report of a sweep: every run, the order of the points, and the share of luck in the best result.
  *
- * Invariants: a report holds plain JSON and depends on plan and results alone: not on how many threads ran, which
- * finished first, or whether it was resumed; runs stand by index.
- * Not here: how it looks (table.ts, csv.ts, html-page.ts).
+ * Invariants: a report holds plain JSON and depends on plan and results alone: not on the number of threads, the order
+ * in which runs finished, or a resumption; runs are in the order of their index.
+ * Not here: formats (table.ts, csv.ts, html-page.ts).
  */
 import { approximate } from "sluice";
 import type { TimeWindow } from "sluice/extension";
@@ -25,7 +25,7 @@ export type Result = {
   readonly fold?: number;
   /** Number of the point in the sweep. */
   readonly point: number;
-  /** What was varied, and its values here. */
+  /** Varied options, with their values in this run. */
   readonly options: Readonly<Record<string, unknown>>;
 } & Answer;
 
@@ -70,13 +70,13 @@ export interface SweepReport {
   };
   readonly seed: string;
   readonly by: Score;
-  /** Where several decide; `by` is the first of them, and chooses in each fold. */
+  /** Objectives, if there are several; `by` is the first of them, and chooses in each fold. */
   readonly objectives?: readonly Score[];
   readonly choice: Choice;
   readonly space: readonly { readonly name: string; readonly values: readonly unknown[] }[];
   /**
-   * Where only a part of the runs was asked for: the others are not among those wanted, and only a merge tells what is
-   * best.
+   * Part of the sweep, if only a part was requested: the other runs do not count as wanted, and the best result is
+   * known only after a merge.
    */
   readonly part?: SweepPart;
   readonly runs: {
@@ -179,7 +179,7 @@ const rankingOf = (results: readonly Result[], objectives: readonly Score[]): re
 
 const figures = (run: Done): Figures => run.figures;
 
-/** The best training of a fold once all of them are known; nothing later than the training has a say. */
+/** Returns the best training of a fold once all of them are known; later data has no influence. */
 export const chosenIn = (results: Iterable<Result>, fold: number, trials: number, by: Score): Done | undefined => {
   const trainings = [...results].filter((result) => result.part === "train" && result.fold === fold);
   if (trainings.length < trials) return undefined;

@@ -1,10 +1,10 @@
 /**
- * Runs of a sweep in the order in which they may begin: batches of trials, then what each fold chose on the time that
- * follows.
+ * Runs of a sweep in the order in which they may begin: batches of trials, then the choice of each fold on the test
+ * window that follows.
  *
- * Invariants: a batch depends on the results of those before it, whatever order they came in; of folds each learns from
- * its own trials alone; a test is there only when all trainings of its fold have answered.
- * Not here: who runs them (sweep.ts), which points come next (sampling.ts).
+ * Invariants: a batch depends on the results of those before it, in any order; each fold learns from its own trials
+ * alone; a test exists only after all trainings of its fold have answered.
+ * Not here: the runs (sweep.ts), the choice of points (sampling.ts).
  */
 import type { Job } from "./job.ts";
 import { type Bars, barsOf } from "./pruning.ts";
@@ -85,7 +85,10 @@ const onlyBatch = (tasks: readonly Task[]): (() => readonly Task[]) => {
   return () => batches.pop() ?? [];
 };
 
-/** What each fold's training chose, on the fold's test. Where no training succeeded there is nothing to test. */
+/**
+ * Returns the tests: the choice of each fold's training on the fold's test window. Without a successful training there
+ * is no test.
+ */
 export const testTasks = (
   plan: SweepPlan,
   numbers: PointNumbers,
@@ -101,14 +104,16 @@ export const testTasks = (
   });
 };
 
-/** Markets stand in the order of sweep-markets.ts: training and test of each fold in turn. */
+/**
+ * Returns the index of a market. Markets have the order of sweep-markets.ts: training and test of each fold in turn.
+ */
 export const marketOf = (part: Part, fold: number | undefined): number =>
   fold === undefined ? 0 : 2 * fold + (part === "test" ? 1 : 0);
 
 interface Wanted {
   readonly index: number;
   readonly point: Point;
-  /** Of the point. */
+  /** Number of the point. */
   readonly number: number;
   readonly part: Part;
   readonly fold: number | undefined;

@@ -22,11 +22,11 @@ import { type Result, reportOf, type SweepReport } from "./sweep-report.ts";
 import { batchesOf, marketOf, optionsAt, PointNumbers, type Task, testTasks } from "./sweep-tasks.ts";
 import { openThread } from "./thread.ts";
 
-/** How far a sweep has come, in runs. */
+/** Progress of a sweep, in runs. */
 export interface SweepProgress {
   readonly done: number;
   readonly wanted: number;
-  /** Of those done, how many were kept from before. */
+  /** Number of finished runs that were kept from an earlier sweep. */
   readonly kept: number;
 }
 
@@ -45,7 +45,7 @@ export interface SweepRun {
   /** Leaves threads unopened that would not pay, judged on this time; the report does not depend on it. */
   readonly sparing?: Clock;
   readonly file?: ResultsFile;
-  /** Who runs them, instead of threads of this process; the pages of `pages` are made here. */
+  /** Pool that runs the jobs, instead of threads of this process; the pages of `pages` are made here. */
   readonly pool?: Pool;
   /** Write the reports of the first runs: tests, then the ranking. */
   readonly pages?: RunPages;

@@ -1,9 +1,9 @@
 /**
- * A sweep as a page for a terminal: the best points, or how each fold's choice fared, and how much of it may be luck.
+ * Report of a sweep for a terminal: the best points, or the results of each fold's choice, and the share of luck.
  *
- * Invariants: pure text from the report alone; foreign words are made printable; where the page is too narrow, columns
+ * Invariants: pure text from the report alone; foreign text is made printable; where the page is too narrow, columns
  * are dropped whole, never those that a legend explains; a run without figures is listed with its reason and never
- * ranked; colour repeats what signs and words say.
+ * ranked; colour only repeats signs and words.
  * Not here: the figures (sweep-report.ts), the page (html-page.ts).
  */
 
@@ -29,13 +29,13 @@ import { spelled } from "./space.ts";
 import { judgement } from "./summary.ts";
 import { type Done, type FoldReport, isDone, type PointScore, type Result, type SweepReport } from "./sweep-report.ts";
 
-/** How the text of a sweep's table looks. */
+/** Format of the text of a sweep's table. */
 export interface TableLook {
   /** Width of the page in characters, default 100. */
   readonly columns?: number;
   /** Colour by terminal codes; default false. */
   readonly colour?: boolean;
-  /** How many points are listed, default 20. */
+  /** Number of points that are listed, default 20. */
   readonly top?: number;
 }
 
@@ -237,7 +237,7 @@ const trainingLines = (report: SweepReport, top: number, width: number, paint: I
   ];
 };
 
-/** What a fold chose, on lines of its own where there is no room for columns. */
+/** Returns lines for the choice of a fold, used where there is no room for columns. */
 const chosenLines = (fold: FoldReport | undefined, width: number, paint: Ink): readonly string[] => {
   const options = Object.entries(fold?.chosen?.options ?? {}).map(([name, value]) => `${name}=${spelled(value)}`);
   return wrapped(printable(options.length === 0 ? "nothing chosen" : options.join(" ")), width - 6).map(
@@ -283,7 +283,7 @@ const laidOut = (columns: readonly Column[], width: number, paint: Ink): readonl
   return [paint.dim(shown.map(({ name, size }) => padStart(name, size)).join(gap)), ...lines];
 };
 
-/** Green and red say no more than the sign does. */
+/** Colours a value green or red; the sign contains the same information. */
 const tone = (cell: string, paint: Ink): string => {
   const text = cell.trim().replaceAll(",", "");
   if (text.startsWith("-") && text !== "-") return paint.red(cell);

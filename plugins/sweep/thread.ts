@@ -14,7 +14,7 @@ import type { Answer, Job, JobSettings } from "./job.ts";
 
 export interface WorkerFacts {
   readonly configPath: string;
-  /** Their columns are shared, so that handing them over costs the same whatever their size. */
+  /** Recorded markets; their columns are shared, so that passing them has the same cost for any size. */
   readonly markets: readonly ReadMarket[];
   readonly settings: JobSettings;
 }
@@ -31,7 +31,7 @@ export type Ended<A = Answer> =
 export interface Thread<J = Job, A = Answer> {
   /** One at a time; never rejects. */
   run(job: J): Promise<Ended<A>>;
-  /** Ends it, whatever it is doing. */
+  /** Ends the thread, also while it runs a job. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,10 @@ export interface Thread<J = Job, A = Answer> {
 export const openThread = (facts: WorkerFacts): Promise<Thread> =>
   openThreadOn(new URL("./worker", import.meta.url), facts);
 
-/** The same for another file that says `FromWorker` and is sent jobs; `entry` is its address without the ending. */
+/**
+ * Opens a thread on another file that sends `FromWorker` and receives jobs; `entry` is its address without the
+ * extension.
+ */
 export const openThreadOn = async <J, A>(entry: URL, facts: object): Promise<Thread<J, A>> => {
   const thread = new WorkerThread<J, A>(startWorker(entry, facts));
   const first = await thread.next();
@@ -56,7 +59,7 @@ type Message<A> = FromWorker<A> | Extract<Ended, { readonly kind: "died" }>;
 class WorkerThread<J, A> implements Thread<J, A> {
   readonly #worker: Worker;
   #settle: ((message: Message<A>) => void) | undefined;
-  /** How it ended. */
+  /** Last message: the reason for which the thread ended. */
   #ended: Message<A> | undefined;
 
   constructor(worker: Worker) {
@@ -66,7 +69,7 @@ class WorkerThread<J, A> implements Thread<J, A> {
     worker.on("exit", (code) => this.#end(`it ended with code ${code}`));
   }
 
-  /** The next thing the worker says, or how it ended before it said anything. */
+  /** Returns the next message of the worker, or the reason for which it ended before it sent one. */
   next(): Promise<Message<A>> {
     return new Promise((resolve) => {
       if (this.#ended === undefined) this.#settle = resolve;
@@ -101,7 +104,7 @@ const startWorker = (entry: URL, facts: object): Worker => {
     resourceLimits,
     entries: ["backtest"],
   });
-  // Read and dropped: a hundred runs at once have nothing to say that a person could follow.
+  // Output is read and dropped: a person could not follow the output of a hundred runs at once.
   worker.stdout.resume();
   worker.stderr.resume();
   return worker;

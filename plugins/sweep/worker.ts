@@ -1,8 +1,8 @@
 /**
- * The far end of a thread: loads the config once, then runs the jobs it is sent, one at a time.
+ * Worker side of a thread: loads the config once, then runs the jobs it is sent, one at a time.
  *
- * Invariants: it says that it is ready, or why not, before it is sent anything; every job is answered unless the thread
- * dies of it.
+ * Invariants: it reports that it is ready, or the reason for which it is not, before it receives jobs; every job is
+ * answered unless the thread crashes.
  * Not here: TypeScript (thread.ts registers its loader before this file is read).
  */
 import { parentPort, workerData } from "node:worker_threads";

@@ -16,7 +16,7 @@ const patienceMs = 60_000;
 const connectMs = 5_000;
 const answerMs = 30_000;
 
-/** What a pool must be for BullMQ to take it as one. */
+/** Pool with the interface that BullMQ requires. */
 export class PatientPool {
   readonly options: PoolConfig;
   readonly #pool: Pool;
@@ -36,7 +36,7 @@ export class PatientPool {
     this.#pool = new Connections(this.options);
     this.#pool.on("error", () => undefined);
     this.#pool.on("connect", (client) => {
-      // One that is lost while it is in use says so to whoever uses it as well.
+      // A connection that is lost while in use also reports the error to its user.
       client.on("error", () => undefined);
       this.#open.add(client);
     });
@@ -77,7 +77,7 @@ export class PatientPool {
     return this;
   }
 
-  /** Of whoever was given this pool: the connections are closed by who made it. */
+  /** Does nothing: users of the pool call it, but the creator of the pool closes the connections. */
   async end(): Promise<void> {}
 
   disconnect(): void {
@@ -93,7 +93,10 @@ export class PatientPool {
   }
 }
 
-/** Nobody there, connection lost, or a server that starts, ends, or has no connection to give. */
+/**
+ * Returns true if nothing listens at the address, the connection is lost, or the server is starting, stopping, or out
+ * of connections.
+ */
 const isLost = (error: unknown): boolean => {
   const { code = "", errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] };
   if (errors !== undefined) return errors.every(isLost);

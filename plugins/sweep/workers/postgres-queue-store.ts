@@ -98,7 +98,7 @@ export class PostgresQueueStore implements QueueStore {
     const rows = await this.#rows<{ readonly holder: string }>("SELECT holder FROM sluice.submitter WHERE sheet = $1", [
       name,
     ]);
-    // Gone between the two: whoever asks again gets it.
+    // The holder released it between the two queries: the next request gets it.
     return rows[0]?.holder ?? "another process";
   }
 

@@ -1,9 +1,9 @@
 /**
- * Queue of work in PostgreSQL (13 or later): BullMQ's queues in its schema `bullmq`, and beside them sheets, results
+ * Queue of work in PostgreSQL (13 or later): BullMQ's queues in its schema `bullmq`, and next to them sheets, results
  * and refusals.
  *
- * Invariants: those of the port (queue-store.ts); a worker holds few connections, however many runs it makes at a time;
- * tables are made by the first who comes, and only where they are missing.
+ * Invariants: those of the port (queue-store.ts); a worker holds few connections, for any number of runs at a time;
+ * missing tables are made by the first process that connects.
  * Not here: the tables (postgres-queue-store.ts), connecting (postgres-pool.ts), the same in Redis (redis-queue.ts).
  */
 import type { Job } from "bullmq";
@@ -33,9 +33,9 @@ const workingMax = 3;
 const renewalMs = 1_000;
 
 /**
- * A queue or worker of BullMQ that is made anew when its first look at the database fails, as when the server ends
- * meanwhile: BullMQ keeps that failure and answers each later call with it, and its worker asks again at once, without
- * end, so that no timer of the process runs.
+ * A queue or worker of BullMQ that is made again when its first query of the database fails, for example because the
+ * server stopped. BullMQ keeps that failure and answers each later call with it, and its worker asks again at once in
+ * an endless loop, so that no timer of the process runs.
  */
 class Renewed<T extends { waitUntilReady(): Promise<unknown>; close(): Promise<void> }> {
   current: T;

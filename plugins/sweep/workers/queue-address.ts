@@ -36,8 +36,8 @@ const invalid = (): SluiceError =>
   );
 
 /**
- * What `work` gives, if that comes within `ms` and before the signal; else PORT_UNAVAILABLE, as for whatever the queue
- * says.
+ * Returns the result of `work`, if it arrives within `ms` and before the signal; otherwise, and for any failure of the
+ * queue, rejects with PORT_UNAVAILABLE.
  */
 export const answeredWithin = async <T>(
   { clock, url, signal }: { readonly clock: Clock; readonly url: string; readonly signal?: AbortSignal },

@@ -22,7 +22,10 @@ export const openQueuePool = async (plan: SweepPlan, options: SubmitterOptions):
   };
 };
 
-/** What a worker needs besides a job, and whatever makes one sweep's job of an index another than another's. */
+/**
+ * Returns the sheet: everything a worker needs besides a job, and everything that distinguishes the jobs of one sweep
+ * from those of another.
+ */
 const sheetOf = ({ configPath, fixture, manifest, windows, warmUpMs, settings, identity }: SweepPlan): WorkSheet => {
   const shared = { job: settings, windows, warmUpMs, identity };
   checkPlain(shared);

@@ -1,9 +1,9 @@
 /**
- * Port to the store where submitters and workers meet: queues of BullMQ, and beside them sheets, results and refusals.
+ * Port to the store where submitters and workers meet: queues of BullMQ, and next to them sheets, results and refusals.
  *
- * Invariants: the first result of a job stays; a later one that differs is noted, and one that is the same changes
- * nothing; one submitter at a time holds a sheet; what nobody asks for is gone after seven days.
- * Not here: the stores (redis-queue.ts, postgres-queue.ts), which of them an address names (queue-address.ts).
+ * Invariants: the first result of a job stays; a later one that differs is noted, and an equal one changes nothing; one
+ * submitter at a time holds a sheet; unused data expires after seven days.
+ * Not here: the stores (redis-queue.ts, postgres-queue.ts), the choice of the store by address (queue-address.ts).
  */
 import { createHash } from "node:crypto";
 import type * as BullMq from "bullmq";
@@ -19,7 +19,7 @@ export const needs = "--workers and sluice worker: a queue";
 /** BullMQ, loaded when a queue is asked for. */
 export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", "6", `${needs} is used`);
 
-/** What is used of a queue of BullMQ, in whichever store. */
+/** Methods used of a queue of BullMQ, in either store. */
 export interface JobQueue
   extends Pick<
     Queue,
@@ -29,7 +29,7 @@ export interface JobQueue
 }
 
 export interface JobWorker {
-  /** Takes no more jobs; resolves when those that run are done. */
+  /** Takes no further jobs; resolves when the running jobs are done. */
   close(): Promise<void>;
   /** Drops its connections: what waits for the queue fails. */
   readonly disconnect: () => void;
@@ -54,11 +54,14 @@ export interface QueueConnection {
     process: (job: Pick<Job, "data" | "moveToWait">, token?: string) => Promise<void>,
     settings: WorkerSettings,
   ): JobWorker;
-  /** What a job throws that was given back to its queue. */
+  /** Creates the error that a job throws after it was given back to its queue. */
   waiting(): Error;
-  /** What a queue answers; asked again where the connection was lost, so it must be harmless to ask twice. */
+  /**
+   * Returns the queue's answer to a request. The request is repeated after a lost connection, so it must be safe to
+   * repeat.
+   */
   patiently<T>(ask: () => Promise<T>): Promise<T>;
-  /** At once; what is under way fails. */
+  /** Disconnects at once; pending calls fail. */
   disconnect(): void;
 }
 
@@ -67,7 +70,7 @@ export interface QueueStore {
   open(sheet: WorkSheet): Promise<void>;
   /** Workers leave it; results stay. */
   withdraw(name: string): Promise<void>;
-  /** What was said of an earlier submission says nothing of this one. */
+  /** Deletes refusals and differing results of an earlier submission. */
   clearSaid(name: string): Promise<void>;
   /** Names of the sheets that are up, the oldest first. */
   sheets(): Promise<readonly string[]>;
@@ -79,7 +82,9 @@ export interface QueueStore {
   addResult(name: string, index: number, answer: string): Promise<"new" | "same" | "differs">;
   /** Texts of the results of these jobs; undefined where there is none, or no more than its digest. */
   results(name: string, indexes: readonly number[]): Promise<readonly (string | undefined)[]>;
-  /** Keeps no more of these results than what tells another one from them: whoever asked has them. */
+  /**
+   * Replaces these results with digests, which suffice to recognize a differing result: the submitter has read them.
+   */
   digest(name: string, answers: ReadonlyMap<number, string>): Promise<void>;
   forget(name: string, indexes: readonly number[]): Promise<void>;
   /** Jobs that have come to results since the last call, each at least once. */

@@ -1,10 +1,10 @@
 /**
  * Submitter of jobs to workers on other machines, through a queue of BullMQ.
  *
- * Invariants: no more jobs than a window wait there, however many there are; a job that has a result is not run again,
- * whoever asked for it; every job is answered, or `run` was stopped or failed with a reason: what a store forgot is
- * asked for again, and one that does not answer for a minute ends the run; one submitter at a time has a sheet.
- * Not here: what a job is (queue-pool.ts), who runs it (queue-worker.ts).
+ * Invariants: at most a window of jobs waits there, for any number of jobs; a job that has a result is not run again,
+ * for any submitter; every job is answered, or `run` was stopped or failed with a reason: jobs that a store lost are
+ * submitted again, and a store that does not answer for a minute ends the run; one submitter at a time has a sheet.
+ * Not here: jobs (queue-pool.ts), workers (queue-worker.ts).
  */
 import { hostname } from "node:os";
 import { firstValueFrom } from "rxjs";
@@ -24,7 +24,7 @@ export interface SubmitterOptions {
   readonly clock: Clock;
   /** The caller keeps what it is given: the store need not. */
   readonly durable: boolean;
-  /** What a person should know: how many workers there are, who refuses and why. */
+  /** Called with notices for a person: the number of workers, and the workers that refuse with their reasons. */
   readonly onNotice: (text: string) => void;
 }
 
@@ -42,9 +42,9 @@ const jobAttempts = 3;
 
 const idOfJob = (index: number): string => `run-${index}`;
 
-/** What a job is answered with. */
+/** Functions for the answers to jobs. */
 interface Answers<A> {
-  /** Of a job whose workers died, and how. */
+  /** Returns the answer to a job whose workers died, with the reason. */
   readonly failed: (reason: string) => A;
   /** An answer found from before that is not taken: the job is run again. */
   readonly again: (answer: A) => boolean;
@@ -117,7 +117,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     if (this.#closed === undefined) await this.#bounded(silenceMsMax, this.#look());
   }
 
-  /** What waits is withdrawn; what runs at workers is finished there, and its results are kept. */
+  /** Withdraws waiting jobs; workers finish the running ones, and their results are kept. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;

@@ -39,11 +39,11 @@ export interface Work {
   ): Promise<
     { readonly kind: "answer"; readonly answer: unknown } | { readonly kind: "died"; readonly reason: string }
   >;
-  /** What runs is abandoned. */
+  /** Closes the worker and abandons running jobs. */
   close(): Promise<void>;
 }
 
-/** Throws a `Refusal`, or whatever is the matter. */
+/** Opens the work of a sheet. Throws a `Refusal`, or any other error. */
 export type OpenWork = (sheet: WorkSheet, bounds: DownloadBounds) => Promise<Work>;
 
 export interface WorkerOptions {
@@ -57,7 +57,7 @@ export interface WorkerOptions {
 }
 
 const pollMs = 300;
-/** What the queue has not answered in so long fails the turn. */
+/** Longest wait for an answer of the queue in a turn; a longer one fails the turn. */
 const turnMs = 5_000;
 /** For the connections to close when nothing runs, and for what runs to be given back. */
 const closingMs = 1_000;
@@ -68,7 +68,7 @@ const firstAnswerMs = 5_000;
 const lockMs = 10_000;
 const stalledMs = 5_000;
 const stalledMax = 5;
-/** What the queue has failed to take or give is tried again. */
+/** Delay after which a failed call to the queue is repeated. */
 const failedMs = 1_000;
 
 type GivenJob = Pick<Job, "data" | "moveToWait">;
@@ -85,7 +85,7 @@ export class QueueWorker {
   readonly #connection: QueueConnection;
   readonly #store: QueueStore;
   readonly #queues = new Map<string, JobQueue>();
-  /** Until when a sheet is not looked at again. */
+  /** Instants until which refused sheets are not examined again, by name. */
   readonly #refused = new Map<string, number>();
   readonly #id = `${hostname()}-${process.pid}`;
   #serving: Serving | undefined;
@@ -131,7 +131,8 @@ export class QueueWorker {
   }
 
   /**
-   * The first call: takes no more jobs, and `run` resolves when those under way are done. The second: gives them back.
+   * Stops the worker. The first call takes no further jobs, and `run` resolves when the running ones are done. The
+   * second gives them back.
    */
   stop(): void {
     if (!this.#isStopping()) {
@@ -154,7 +155,7 @@ export class QueueWorker {
     return firstValueFrom(merge(work, aborted(this.#stopped.signal)));
   }
 
-  /** What the queue answers; PORT_UNAVAILABLE where it does not in time. */
+  /** Returns the queue's answer; rejects with PORT_UNAVAILABLE if it does not arrive in time. */
   #asked<T>(work: Promise<T>): Promise<T> {
     return answeredWithin({ ...this.#options, signal: this.#stopped.signal }, turnMs, work);
   }
@@ -171,7 +172,7 @@ export class QueueWorker {
     await this.#serve(next);
   }
 
-  /** Sheets that are no longer up. One that comes back is looked at anew. */
+  /** Forgets sheets that are no longer published. A sheet that is published again is examined again. */
   #forget(names: readonly string[]): void {
     for (const name of this.#refused.keys()) if (!names.includes(name)) this.#refused.delete(name);
     for (const [name, queue] of this.#queues) {
@@ -182,8 +183,8 @@ export class QueueWorker {
   }
 
   /**
-   * The one at hand while it has something to do; else the oldest with jobs that wait, then with jobs of others, then
-   * any.
+   * Returns the current sheet while it has waiting or running jobs, or while no sheet has waiting ones; otherwise the
+   * oldest with waiting jobs, then the oldest with jobs of other workers, then any.
    */
   async #choose(names: readonly string[]): Promise<string | undefined> {
     const current = this.#serving;
@@ -273,7 +274,7 @@ export class QueueWorker {
     this.#serving = undefined;
   }
 
-  /** Leaves what is at hand; what the queue does not take any more in time is left to it to give to others. */
+  /** Leaves the current sheet. Jobs that the queue does not take back in time are left to its own recovery. */
   async #end(): Promise<void> {
     const serving = this.#serving;
     if (serving !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * Queue of work in Redis or Valkey (6.2 or later): BullMQ's queues, and beside them sheets, results and refusals.
+ * Queue of work in Redis or Valkey (6.2 or later): BullMQ's queues, and next to them sheets, results and refusals.
  *
  * Invariants: those of the port (queue-store.ts); commands wait for the connection, which is tried again until it is
  * closed.
@@ -131,7 +131,7 @@ redis.call("RPUSH", KEYS[3], ARGV[1])
 redis.call("PEXPIRE", KEYS[3], ARGV[3])
 return "differs"`;
 
-/** Held by whoever holds it already, or by who comes when nobody does. */
+/** Takes the hold of a sheet if it is free or already held by the caller; otherwise returns the holder. */
 const holdScript = `
 local holder = redis.call("GET", KEYS[1])
 if holder and holder ~= ARGV[1] then return holder end
@@ -160,7 +160,7 @@ class RedisQueueStore implements QueueStore {
     await this.#redis.zrem(sheetsKey, name);
   }
 
-  /** What was said of an earlier submission says nothing of this one. */
+  /** Deletes refusals and differing results of an earlier submission. */
   async clearSaid(name: string): Promise<void> {
     await this.#redis.del(key("refusals", name), key("differs", name));
   }
@@ -213,7 +213,9 @@ class RedisQueueStore implements QueueStore {
     return texts.map((text) => (text === null || text.startsWith(digestMark) ? undefined : text));
   }
 
-  /** Keeps no more of these results than what tells another one from them: whoever asked has them. */
+  /**
+   * Replaces these results with digests, which suffice to recognize a differing result: the submitter has read them.
+   */
   async digest(name: string, answers: ReadonlyMap<number, string>): Promise<void> {
     if (answers.size === 0) return;
     await this.#redis.hset(

@@ -41,7 +41,9 @@ export const configOf = async (
   return { path: file, config: await loadConfigFile(path, { command }) };
 };
 
-/** What its files came to here; a `Refusal` where that is something else. */
+/**
+ * Compares the values that the config's files produce here with those of the sheet; throws a `Refusal` if they differ.
+ */
 export const checkValues = ({ config }: WorkSheet, file: string, values: CheckedConfig): void => {
   if (hashOfConfig(file, values) !== config.hash)
     throw new Refusal(

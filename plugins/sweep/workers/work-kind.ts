@@ -11,7 +11,7 @@ import type { AcceptedConfigs } from "./sheet-config.ts";
 export interface WorkKind {
   readonly kind: "work";
   /**
-   * What opens a sheet of this kind.
+   * Returns the function that opens a sheet of this kind.
    *
    * @param places - where recorded markets are found by their hash
    * @param accepted - configs that the worker runs; any of its folder when left out

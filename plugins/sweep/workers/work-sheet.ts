@@ -1,13 +1,13 @@
 /**
- * Work on many machines: the sheet that tells workers what all jobs of one sweep or simulation share.
+ * Work on many machines: the sheet with everything that all jobs of one sweep or simulation share.
  *
- * Who submits puts a sheet into Redis, and jobs into a queue of BullMQ named after it (queue-submitter.ts); workers
- * that can do what the sheet says take them (queue-worker.ts), and leave results beside it (queue-store.ts).
+ * The submitter puts a sheet into Redis, and jobs into a queue of BullMQ named after it (queue-submitter.ts); workers
+ * that can run the sheet take them (queue-worker.ts), and store results next to it (queue-store.ts).
  *
- * Invariants: a sheet holds no code and no secret: what runs is the worker's own files, and only where their
- * fingerprint is the sheet's; equal sheets have equal names, so that asking twice is asking once; what a worker reads
- * was written by others and is checked.
- * Not here: what a sweep (sweep-work.ts) or a simulation (`sluice/plugins/simulate`) does with it.
+ * Invariants: a sheet holds no code and no secret: the worker runs its own files, and only if their fingerprint is that
+ * of the sheet; equal sheets have equal names, so that submitting one twice has the effect of submitting it once; a
+ * worker checks everything it reads, because others wrote it.
+ * Not here: its use by a sweep (sweep-work.ts) or a simulation (`sluice/plugins/simulate`).
  */
 import { createHash } from "node:crypto";
 import { isAbsolute, relative, resolve, sep } from "node:path";
@@ -20,7 +20,7 @@ interface SheetConfig {
   readonly path: string;
   /** Of the file and those it imports; compared before any of it runs. */
   readonly sources: string;
-  /** Of these and of the values they came to. */
+  /** Hash of the sources and of the resulting values. */
   readonly hash: string;
 }
 
@@ -33,11 +33,11 @@ interface SheetFixture {
 export interface WorkSheet {
   /** Name of the kind of work in a manifest: `sweep`. */
   readonly kind: string;
-  /** Of Sluice. */
+  /** Version of Sluice. */
   readonly version: string;
   readonly config: SheetConfig;
   readonly fixture?: SheetFixture;
-  /** What else the results depend on; plain data. */
+  /** Other settings that the results depend on; plain data. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
@@ -61,7 +61,7 @@ const sheetSchema = {
 export const readSheet = (json: string): WorkSheet =>
   parseHuman<WorkSheet>(sheetSchema, JSON.parse(json), "the sheet", "USAGE");
 
-/** The name of a sheet, of its queue, and of what is kept beside it. */
+/** Returns the name of a sheet, which its queue and its stored data share. */
 export const nameOfSheet = (sheet: WorkSheet): string =>
   createHash("sha256").update(JSON.stringify(sheet)).digest("hex").slice(0, 32);
 
@@ -88,7 +88,7 @@ export const placeBelow = (path: string): string => {
   return place.split(sep).join("/");
 };
 
-/** Why this program must not do what the sheet says; undefined where versions agree. */
+/** Returns the reason for which this program must not run the sheet; undefined where versions agree. */
 export const refusalOfVersion = ({ version }: WorkSheet): string | undefined =>
   version === packageVersion()
     ? undefined
