@@ -8,7 +8,7 @@
  */
 import { defer, filter, map, type Observable, type OperatorFunction } from "rxjs";
 
-/** What an indicator must be able to do. */
+/** Operations of an indicator. */
 export interface Indicator<Input, Result> {
   add(input: Input): Result | null | undefined;
 }
