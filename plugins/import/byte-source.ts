@@ -21,14 +21,14 @@ type Packing = "none" | "gzip" | "zip" | "zstd";
 
 /** A file, or one of the files in a zip archive. */
 export interface TextPart {
-  /** For messages: the path, and the name within an archive. */
+  /** Name for messages: the path, and the name within an archive. */
   readonly name: string;
   readonly packing: Packing;
   /** Its size on disk. */
   readonly bytes: number;
   /**
-   * The bytes as they were before packing. May be called again; `onRead` is told how many bytes of the file on disk
-   * were read.
+   * Yields the bytes as they were before packing. May be called again; `onRead` receives the number of bytes read from
+   * the file on disk.
    */
   unpacked(onRead?: (bytes: number) => void): AsyncGenerator<Buffer>;
 }
@@ -154,7 +154,7 @@ export const importDamaged = (file: string, what: string, error: unknown): Sluic
     `${file}: the ${what} is damaged or ends early (${(error as Error).message}). Fetch the file again, or unpack what can be saved first.`,
   );
 
-/** Folders, and what archive tools and exchanges put beside the data. */
+/** Matches folders, and files that archive tools and exchanges add to the data. */
 const beside = /\/$|^__MACOSX\/|(^|\/)\.|\.(checksum|md|pdf)$|(^|\/)readme/i;
 
 const zipParts = async (file: string): Promise<readonly TextPart[]> => {

@@ -25,7 +25,7 @@ interface ImportParts {
   readonly clock?: Clock;
 }
 
-/** Patterns of file names and their instruments; an empty pattern stands for all files. */
+/** Patterns of file names and their instruments; an empty pattern matches all files. */
 type Instruments = readonly (readonly [string, string])[];
 
 interface Given {
@@ -147,7 +147,7 @@ const runImport = async (
   io.out(fixtureSummary(written, json === true));
 };
 
-/** Nothing before there is something to reckon from. */
+/** Returns the estimated time left; empty until there is enough progress for an estimate. */
 const leftOf = (elapsedMs: number, bytes: number, ofBytes: number): string =>
   bytes === 0 || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / bytes) * (ofBytes - bytes))} left`;
 

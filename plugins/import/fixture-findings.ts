@@ -1,8 +1,8 @@
 /**
- * What is odd about the rows of a fixture: prices that cannot be, gaps, times without data.
+ * Suspicious rows of a fixture: impossible prices, gaps, times without data.
  *
- * Invariants: a problem is something that no market does, or that a backtest would take for what it is not; a remark
- * may well be true.
+ * Invariants: a problem is data that no market produces, or that a backtest would misinterpret; data with a remark may
+ * be correct.
  * Not here: damage of files, which reading a fixture finds (fixture.ts).
  */
 

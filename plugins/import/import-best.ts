@@ -1,10 +1,10 @@
 /**
  * The latest best prices, and corrections of older book messages by them.
  *
- * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a best
- * price of later date: by the update ids of the exchange, which both kinds of message carry.
- * Invariants: in a message older than the best prices before it a level better than the best is gone and the best has
- * the quantity of the latest best price; all other levels, and all messages that are newer, are as they came.
+ * A recording holds messages as they arrived. Book changes are sent in bundles, so that one may arrive after a newer
+ * best price, as shown by the update ids of the exchange, which both kinds of message carry.
+ * Invariants: in a message older than the best prices before it a level better than the best is removed and the best
+ * has the quantity of the latest best price; all other levels, and all newer messages, are unchanged.
  * Not here: the chain of book messages (import-book.ts).
  */
 import type { BookLevels } from "./import-book.ts";
@@ -21,7 +21,7 @@ export class BestPrices {
   }
 
   /**
-   * Levels as they are by the best prices; the same object where they say nothing of it. A snapshot shows the best
+   * Returns the levels corrected by the best prices; the same object if nothing changes. A snapshot contains the best
    * prices in any case.
    */
   corrected(lastId: number, levels: BookLevels, snapshot: boolean): BookLevels {

@@ -1,11 +1,11 @@
 /**
- * The order book of a recording: which snapshot and change messages become rows, by their update ids.
+ * Order book of a recording: selects by update ids the snapshot and change messages that become rows.
  *
  * Invariants: nothing is shown before a snapshot; changes that the snapshot already holds are dropped, those received
  * before it but newer are applied at its instant; a message whose predecessor is missing is counted as a gap and
- * applied all the same (quantities are absolute, so levels heal one by one), and the next snapshot then starts a fresh
- * book.
- * Chains: a perpetual's message names the last id of its predecessor (`pu`), a spot one begins one past it (`U`).
+ * applied nevertheless (quantities are absolute, so each level is correct after its next change), and the next snapshot
+ * then starts a new book. Chains: a perpetual's message names the last id of its predecessor (`pu`), a spot one begins
+ * one past it (`U`).
  */
 import type { Parts } from "./import-decimals.ts";
 
@@ -44,7 +44,7 @@ export class BookChain {
     this.#note = note;
   }
 
-  /** `anew`: the exchange says that the book begins here, whatever was before. */
+  /** Adds a snapshot. With `anew` the exchange states that the book begins here, independent of earlier messages. */
   snapshot(at: number, line: number, lastUpdateId: number, levels: BookLevels, anew = false): void {
     if (anew && this.#lastId !== undefined) this.#held = [];
     const heals = this.#brokenAt !== undefined && lastUpdateId >= this.#brokenAt - 1;
@@ -70,7 +70,7 @@ export class BookChain {
     else this.#apply(at, delta);
   }
 
-  /** Says what was left over when the recording ended. */
+  /** Reports the messages left over at the end of the recording. */
   finish(): void {
     const left = this.#lastId === undefined ? this.#held.length : 0;
     if (left > 0) this.#note("book messages without a snapshot before or after them, dropped", left);

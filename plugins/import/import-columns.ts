@@ -41,6 +41,6 @@ export const append = (
   column.length = end;
 };
 
-/** What the column holds, by itself. */
+/** Returns a copy of the column's values without spare capacity. */
 export const held = <C extends Float64Array | Int8Array | Uint8Array>({ values, length }: Growing<C>): C =>
   values.slice(0, length) as C;

@@ -40,7 +40,7 @@ export interface DecimalPool {
 }
 
 interface DecimalPoolOptions {
-  /** For messages: the file and what the values are. */
+  /** File and name of the values, for messages. */
   readonly file: string;
   readonly name: "tick size" | "lot size";
   /** Given by the user; values that are not multiples of it are refused. */

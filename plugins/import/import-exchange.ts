@@ -1,25 +1,24 @@
 /**
- * The exchange's own time as the axis of a recording: where each line stands on it, and how long messages were on their
- * way.
+ * The exchange's own time as the axis of a recording: the instant of each line, and the transit times of messages.
  *
  * Invariants: lines are taken in the order of the exchange's times; book messages of one time in the order of their
- * update ids, everything else of one time as it was received. A message that tells no time is taken to have been on its
- * way as long as the one received before it. A recorder whose clock was behind the exchange's, which shows by messages
- * received before they were sent, is taken to be as far behind as makes the quickest of them take no time at all.
- * Not here: which field tells the time (import-messages.ts), drawing from delays (backtest/recorded-feed.ts).
+ * update ids, all other messages of one time in the order of receipt. A message without a time is assumed to have the
+ * transit time of the one received before it. A recorder whose clock was behind the exchange's, as shown by messages
+ * received before they were sent, is assumed to be so far behind that the fastest message has a transit time of zero.
+ * Not here: the field with the time (import-messages.ts), drawing from delays (backtest/recorded-feed.ts).
  */
 
 import type { FixtureFeed } from "sluice/extension";
 import { importInvalid } from "./import-decimals.ts";
 import type { TextLines } from "./import-file.ts";
 
-/** What a line says of its place in time. */
+/** Time and order of a line. */
 export interface Dated {
-  /** Microseconds since the epoch; undefined where the message tells no time. */
+  /** Microseconds since the epoch; undefined for a message without a time. */
   readonly us: number | undefined;
-  /** Of best prices and book changes. */
+  /** Update id of best prices and book changes. */
   readonly updateId: number | undefined;
-  /** Whether the exchange sent it by itself: what was asked for took two ways. */
+  /** True if the exchange sent the message unasked. A requested message took two ways. */
   readonly pushed: boolean;
 }
 
@@ -100,10 +99,10 @@ const byUpdateIds = (lines: Uint32Array, ids: Float64Array): void => {
 };
 
 const quantileSteps = 200;
-/** Fewer say little. */
+/** Smallest number of delays from which quantiles are computed. */
 const delaysMin = 20;
 
-/** Undefined where too few messages tell both times. */
+/** Returns the feed delays; undefined if too few messages have both times. */
 const feedOf = (received: Float64Array, times: Float64Array, pushed: Uint8Array): FixtureFeed | undefined => {
   const delays = received
     .map((us, index) => us - (times[index] as number))

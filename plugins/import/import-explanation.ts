@@ -1,5 +1,5 @@
 /**
- * What an import would do, in lines of text: for each file its layout, what its columns mean, its instrument and its
+ * Describes an import in lines of text: for each file its layout, the meaning of its columns, its instrument and its
  * first rows.
  *
  * Invariants: the files are read as an import reads them, to their ends; nothing is written.

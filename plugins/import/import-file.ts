@@ -87,7 +87,7 @@ export const firstLineOf = async (part: TextPart): Promise<string | undefined> =
 
 const longestHead = 65_536;
 
-/** The same as `readLines`, from an archive or in whatever packing and encoding. */
+/** The same as `readLines`, for a file of an archive, or with any packing and encoding. */
 export const readPartLines = async (part: TextPart): Promise<TextLines> => {
   if (part.packing === "gzip" || part.packing === "none") return readLines(part.name);
   const pieces: Buffer[] = [];
@@ -125,7 +125,10 @@ const unpacked = (bytes: Buffer, file: string): Buffer => {
 const mostUnpacked = 1_040;
 const pieceMin = 1 << 20;
 
-/** As much as the file's end says it holds and a little more, for in small pieces every byte is copied once more. */
+/**
+ * Returns the size of the pieces to unpack: the size stated at the end of the file and a little more, because with
+ * small pieces every byte is copied again.
+ */
 const pieceFor = (bytes: Buffer): number => {
   const stated = bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
   return stated > bytes.length * mostUnpacked ? pieceMin : Math.max(pieceMin, stated + 4_096);

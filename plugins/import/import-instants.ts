@@ -1,10 +1,10 @@
 /**
- * What a timestamp in a cell means: a count since the epoch, or a calendar date and time.
+ * Parses timestamps of cells: a count since the epoch, or a calendar date and time.
  *
- * Invariants: instants are whole microseconds, exact, what is finer is cut off; a count is of seconds, milliseconds,
+ * Invariants: instants are whole microseconds, exact, finer digits are cut off; a count is of seconds, milliseconds,
  * microseconds or nanoseconds by its magnitude, from 1973 to 2286; a time without a zone is UTC; a date that does not
  * exist is refused.
- * Not here: what else the cells of a whole column may be (time-forms.ts).
+ * Not here: other forms of whole columns (time-forms.ts).
  */
 import { importInvalid } from "./import-decimals.ts";
 
@@ -19,7 +19,10 @@ export const unitNames: Readonly<Record<EpochUnit | "dates", string>> = {
   ns: "nanoseconds",
 };
 
-/** How many digits a count has before its point, and by how many places it is to be shifted to count microseconds. */
+/**
+ * Number of digits that a count has before its decimal point, and number of places by which it is shifted to count
+ * microseconds.
+ */
 const units: readonly {
   readonly unit: EpochUnit;
   readonly least: number;
@@ -43,7 +46,7 @@ const calendar =
   /^(\d{4})[-/.](\d{2})[-/.](\d{2})(?:[TD ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:Z| ?(?:UTC|GMT)|([+-]\d{2}):?(\d{2})?)?$/;
 const compact = /^((?:19|20)\d{2})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2})(\d{3}|\d{6}|\d{9})?)?$/;
 
-/** Microseconds since the epoch; undefined where the text tells no instant. */
+/** Returns microseconds since the epoch; undefined if the text is not an instant. */
 export const microsecondsOf = (text: string): number | undefined => {
   const count = epoch.exec(text);
   if (count !== null) {

@@ -72,7 +72,7 @@ export const importMarket = async (options: ImportMarketOptions): Promise<Writte
 };
 
 /**
- * What `importMarket` would read, as lines of text: layouts, columns, instruments and the first rows. Nothing is
+ * Describes the input of `importMarket` as lines of text: layouts, columns, instruments and the first rows. Nothing is
  * written.
  */
 export const explainImport = async (options: Omit<ImportMarketOptions, "out" | "force">): Promise<string> => {

@@ -26,10 +26,10 @@ import { TradeIds } from "./table/repeated-trades.ts";
 interface MessageOptions extends ReaderOptions {
   /** Base currency in one contract, as decimal text. */
   readonly contractSize?: string | undefined;
-  /** The size of the file, and who is told how much of it was read; what it throws ends the reading. */
+  /** Size of the file. `onRead` receives the progress; an exception that it throws ends the reading. */
   readonly ofBytes: number;
   readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
-  /** Where marks and funding go. */
+  /** Destination of marks and funding. */
   readonly terms: Terms;
 }
 
@@ -44,10 +44,10 @@ interface Sink extends MessageRows {
   readonly next: NextFunding;
   readonly book: BookChain;
   readonly best: BestPrices;
-  /** Where the next row of a kind stands in time. */
+  /** Returns the instant of the next row of a kind. */
   readonly instantOf: ReturnType<typeof createInstants>;
   readonly note: Note;
-  /** Whether trades are taken one by one or aggregated, where the recording tells both. */
+  /** Kind of prints used, single or aggregated trades, if the recording contains both. */
   prints: string | undefined;
   readonly tradeIds: TradeIds;
 }
@@ -81,7 +81,7 @@ export const readMessages = async (
   return { ...sink, ...(feed && { feed }) };
 };
 
-/** Between two of them whoever wants to stop is heard. */
+/** Number of lines read between two checks for an abort. */
 const linesAtOnce = 10_000;
 
 const axisOf = (lines: TextLines, options: MessageOptions): Axis => {
@@ -129,7 +129,7 @@ const createSink = ({ prices, quantities, note, terms }: MessageOptions): Sink =
 /** Later counts are microseconds, which some exchanges can be asked for. */
 const millisecondsMax = 1e14;
 
-/** Of several in one line the last tells when it was sent. */
+/** Returns the date of a line. The last of several messages in one line has the time at which it was sent. */
 const datedAt = (messages: readonly Message[]): Dated => {
   const message = messages.at(-1);
   if (message === undefined) return { us: undefined, updateId: undefined, pushed: false };
@@ -145,7 +145,7 @@ const datedAt = (messages: readonly Message[]): Dated => {
 
 const pushedEvents: ReadonlySet<string> = new Set(["trade", "aggTrade", "bookTicker", "depthUpdate"]);
 
-/** When it happened, else when it was sent; a mark's `T` is that of the funding to come. */
+/** Returns the time of the event, else the time at which it was sent; a mark's `T` is that of the next funding. */
 const exchangeTimeOf = (message: Message, event: string | undefined): number | undefined => {
   const { data } = message;
   if (data["T"] !== undefined && event !== "markPriceUpdate") return idOf(message, "T");

@@ -1,15 +1,15 @@
 /**
- * The files that an import names, and the instruments that the names of files tell.
+ * Files of an import, and the instruments in the names of files.
  *
- * Invariants: files come in the order of their names; an instrument id in a name is taken as it stands, and what could
- * be spot or a swap (BTCUSDT) is never guessed at.
+ * Invariants: files come in the order of their names; an instrument id in a name is used unchanged, and for a name that
+ * could be spot or a swap (BTCUSDT) there is no guess.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { SluiceError } from "sluice";
 import { readInstId } from "sluice/extension";
 
-/** Checksums and descriptions beside the data of an exchange, hidden files. */
+/** Matches checksums, descriptions and hidden files next to the data of an exchange. */
 const beside = /^\.|\.(checksum|md|pdf)$|^readme/i;
 
 /** Files, all files within folders, and all that match patterns with `*`, `?` and `**`. */
@@ -52,15 +52,15 @@ const patternOf = (pattern: string): RegExp => {
 };
 
 export interface InstrumentChoice {
-  /** For all files that no pattern names. */
+  /** Instrument of all files that no pattern matches. */
   readonly instrument?: string | undefined;
   /** Instruments by patterns of file names, such as `BTCUSDT-*`. */
   readonly instruments?: Readonly<Record<string, string>> | undefined;
-  /** What names such as BTCUSDT mean. */
+  /** Kind of market of names such as BTCUSDT. */
   readonly market?: "spot" | "swap" | undefined;
 }
 
-/** The instrument of a file: as asked for, else from its name, or `USAGE` with what to say. */
+/** Returns the instrument of a file: the requested one, else from its name. Throws `USAGE` with the option to use. */
 export const instrumentOf = (file: string, { instrument, instruments = {}, market }: InstrumentChoice): string => {
   const name = basename(file);
   const asked = Object.entries(instruments).find(
@@ -68,7 +68,7 @@ export const instrumentOf = (file: string, { instrument, instruments = {}, marke
   );
   const told = asked?.[1] ?? instrument;
   if (told !== undefined) return told;
-  // Archives, and folders that hold one instrument, may tell it where their files do not.
+  // The names of archives, and of folders that hold one instrument, may contain it if the names of their files do not.
   const found = pairIn(name) ?? pairIn(basename(dirname(file)));
   if (found === undefined)
     throw new SluiceError(
@@ -109,7 +109,7 @@ const pairIn = (name: string): Found | undefined => {
   return whole?.[3] === undefined ? { pair } : { pair, market: "swap" };
 };
 
-/** The folders of Binance Vision tell the market. */
+/** Returns the market; folders of Binance Vision contain its name. */
 const marketIn = (file: string): "spot" | "swap" | undefined => {
   const folders = resolve(file).split(sep);
   if (folders.includes("futures") && folders.includes("um")) return "swap";

@@ -1,9 +1,9 @@
 /**
  * Rows of a recording in the making: trades, quotes, book levels and bars of one instrument.
  *
- * Invariants: rows stand in the order in which they came; values arrive as counts and places, one after the other
+ * Invariants: rows are in the order in which they were added; values arrive as counts and places, one after the other
  * (import-decimals.ts), and become counts of one step when everything has been read.
- * Not here: what a message means (import-messages.ts).
+ * Not here: parsing of messages (import-messages.ts).
  */
 import { append, type Growing, growing } from "./import-columns.ts";
 import type { DecimalColumn, DecimalPool, Parts } from "./import-decimals.ts";
@@ -28,11 +28,11 @@ interface QuoteRows {
 }
 
 interface BarRows {
-  /** When each ended. */
+  /** Instants at which the bars ended. */
   readonly at: Growing<Float64Array>;
   /** Open, high, low, close and volume. */
   readonly columns: readonly DecimalColumn[];
-  /** Of the first bar, 0 before it. */
+  /** Length of the first bar, 0 before it. */
   barMs: number;
 }
 
@@ -105,7 +105,7 @@ export const pushLevels = (
   qty.addEvery(parts, 2, 4, line);
 };
 
-/** `parts`: open, high, low, close, volume. Says why a bar is left out. */
+/** Adds a bar, or returns the reason for which it is left out. `parts`: open, high, low, close, volume. */
 export const pushBar = (
   bars: BarRows,
   openedAt: number,

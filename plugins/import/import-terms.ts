@@ -1,13 +1,13 @@
 /**
- * The terms of trade beside a recording: funding rates, mark prices and changes of an instrument's rules.
+ * The terms of trade of a recording: funding rates, mark prices and changes of an instrument's rules.
  *
  * As CSV with a header of `timestamp` and any of `funding`, `mark`, `tickSize`, `lotSize`, `listed`, or as JSON, one
- * object of the same names a line. An empty cell or a missing name says nothing; `timestamp` is UTC or milliseconds
+ * object of the same names a line. An empty cell or a missing name has no effect; `timestamp` is UTC or milliseconds
  * since the epoch.
  *
- * Invariants: times rise within a file for each kind, or the row is refused by line; what stands until the next row
- * (marks, rules) and was in force when the recording began is brought to its start, everything else outside the
- * recording is left out and counted; missing funding is counted, not filled in; values are exact or refused, but marks
+ * Invariants: times rise within a file for each kind, or the row is refused by line; values that are valid until the
+ * next row (marks, rules) and were in force when the recording began are moved to its start, all other rows outside the
+ * recording are left out and counted; missing funding is counted, not filled in; values are exact or refused, but marks
  * are cut to a billionth of a tick.
  */
 import { compare, div, isDecimal, mul, neg, SluiceError } from "sluice";
@@ -28,7 +28,7 @@ interface TermValue extends Term {
   readonly value: string;
 }
 
-/** Rules as far as the row tells them. */
+/** Rules of a row; undefined where it has no value. */
 interface TermRules extends Term {
   readonly tickSize: string | undefined;
   readonly lotSize: string | undefined;
@@ -43,14 +43,14 @@ export interface Terms {
 
 export const noTerms = (): Terms => ({ funding: [], marks: [], changes: [] });
 
-/** What a file of terms has, for messages. */
+/** Layout of a file of terms, for messages. */
 export const termsLayout =
   "a CSV file with a header of timestamp and any of funding, mark, tickSize, lotSize and listed, or a JSON object of these names a line";
 
 const names = ["timestamp", "funding", "mark", "tickSize", "lotSize", "listed"] as const;
 type Cells = Readonly<Partial<Record<(typeof names)[number], unknown>>>;
 
-/** Adds what a file tells to `terms`. */
+/** Adds the content of a file to `terms`. */
 export const readTerms = (lines: TextLines, terms: Terms): void => {
   const from = { funding: terms.funding.length, marks: terms.marks.length, changes: terms.changes.length };
   const cellsAt = lineAt(lines, 0).startsWith("{") ? jsonCells : csvCells(lines);
@@ -149,7 +149,7 @@ export const offerSteps = ({ changes }: Terms, prices: DecimalPool, quantities: 
   }
 };
 
-/** The recording that the terms are laid beside. */
+/** Facts of the recording to which the terms are added. */
 interface Beside {
   readonly tickSize: string;
   readonly lotSize: string;
@@ -209,7 +209,7 @@ const unitsOf = (value: string, file: string, line: number): number => {
   );
 };
 
-/** Funding comes at equal distances, the smallest of which is taken for all. */
+/** Counts missing funding. Funding has equal intervals; the smallest one is assumed for all. */
 const countGaps = (rows: readonly Term[], note: Note): void => {
   const gaps = rows.slice(1).map(({ at }, index) => at - (rows[index]?.at ?? 0));
   const interval = gaps.reduce((least, gap) => Math.min(least, gap), Number.POSITIVE_INFINITY);
@@ -239,7 +239,7 @@ const markSeries = (terms: readonly TermValue[], beside: Beside, note: Note): Se
 };
 
 const changeSeries = (terms: readonly TermRules[], beside: Beside, note: Note): Series[] => {
-  // What a row does not tell is as it was, also before the recording.
+  // A value that a row does not contain is unchanged, also from before the recording.
   let rules = { tickSize: beside.tickSize, lotSize: beside.lotSize, listed: true };
   const whole = [...terms]
     .sort((a, b) => a.at - b.at)

@@ -1,5 +1,5 @@
 /**
- * When each line was received, and in which order lines are taken.
+ * Receive times of lines, and the order in which lines are read.
  *
  * Invariants: times are whole microseconds, exact; lines of equal time keep their order, and so do the rows that are
  * made of them; a line that is earlier than one before it by more than the tolerance is refused by both.
@@ -38,8 +38,8 @@ export const receiveTimes = (lines: TextLines): Float64Array => {
 };
 
 /**
- * Microseconds since the epoch of lines that tell no receive time: the exchange's, and where it tells none that of the
- * line before.
+ * Returns microseconds since the epoch of lines without a receive time: the exchange's time, or that of the line before
+ * if there is none.
  */
 export const timesOfExchange = (lines: TextLines, datedAt: (index: number) => Dated): Float64Array => {
   const times = new Float64Array(lines.from.length).map((_, index) => datedAt(index).us ?? Number.NaN);

@@ -2,17 +2,17 @@
  * Websocket messages of several exchanges in the shape of one: trades, best prices, books and bars as Binance sends
  * them.
  *
- * Invariants: a message becomes as many as it tells things; numbers become decimal text of the same value; sides are
- * the aggressor's; what is not understood stays under a name of its own, to be counted; where an exchange counts
- * contracts, quantities become base currency or are refused.
- * Not here: what becomes of the messages (import-messages.ts), the chain of a book (import-book.ts).
+ * Invariants: a message becomes one message for each of its facts; numbers become decimal text of the same value; sides
+ * are the aggressor's; unknown messages keep a name of their own, to be counted; where an exchange counts contracts,
+ * quantities become base currency or are refused.
+ * Not here: the use of the messages (import-messages.ts), the chain of a book (import-book.ts).
  */
 import { microsecondsOf } from "./import-instants.ts";
 import { plainDigits } from "./table/cell-kinds.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a translation needs besides the message. */
+/** Input of a translation besides the message. */
 interface Translation {
   /** The number of the line: exchanges without update ids have their books chained by it. */
   readonly line: number;
@@ -34,7 +34,10 @@ const objects = (value: unknown): readonly Fields[] => (Array.isArray(value) ? v
 const text = (value: unknown): string =>
   typeof value === "number" ? plainDigits(String(value)) : typeof value === "string" ? value : "";
 
-/** Milliseconds, or microseconds where the exchange tells them, as whole numbers; undefined where it tells no time. */
+/**
+ * Returns the time in milliseconds, or in microseconds where the exchange has them, as a whole number; without `T` if
+ * there is no time.
+ */
 const timeOf = (value: unknown): { readonly T?: number } => {
   const us = microsecondsOf(text(value));
   return us === undefined ? {} : { T: us % 1_000 === 0 ? us / 1_000 : us };
@@ -131,7 +134,7 @@ const bybit: Venue = {
     if (channel === "orderbook" && isObject(data)) {
       const { b, a, u } = data;
       const time = timeOf(cts ?? ts);
-      // A snapshot begins the book anew, also where the exchange started counting again.
+      // A snapshot starts a new book, also where the exchange started counting again.
       if (type === "snapshot") return [{ s, ...time, lastUpdateId: u, bids: pairs(b), asks: pairs(a), anew: true }];
       return [{ e: "depthUpdate", s, ...time, U: u, u, b: pairs(b), a: pairs(a) }];
     }
@@ -155,7 +158,7 @@ const bybit: Venue = {
   },
 };
 
-/** A change of a book whose exchange tells no update ids: it follows on whatever came before. */
+/** Makes a change of a book whose exchange has no update ids: it follows any earlier message. */
 const follows = (line: number) => ({ e: "depthUpdate", U: 0, u: line });
 
 const coinbase: Venue = {
@@ -283,7 +286,10 @@ const venues: readonly Venue[] = [okx, bybit, coinbase, coinbaseAdvanced, kraken
 export const venueMessages: Translate = (value, translation) =>
   (venues.find(({ is }) => is(value)) as Venue).messages(value, translation);
 
-/** Whether JSON that stands by itself on a line is a message, or what an exchange says around its messages. */
+/**
+ * Returns true if JSON without a receive time on a line is a message, or part of the protocol around an exchange's
+ * messages.
+ */
 export const isMessage = (value: Fields): boolean =>
   venues.some((venue) => venue !== binance && venue.is(value)) ||
   (typeof value["stream"] === "string" && isObject(value["data"])) ||

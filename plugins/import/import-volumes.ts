@@ -1,9 +1,9 @@
 /**
- * Volumes of candles as whole lots. They are sums, often of binary floats, so unlike prices they may be brought down to
+ * Volumes of candles as whole lots. They are sums, often of binary floats, so unlike prices they may be rounded down to
  * a step.
  *
- * Invariants: never rounded up; how many were brought down is said; the lot size is not inferred from volumes: it is
- * given, or a power of ten that keeps every count below 10^13, which leaves room for adding bars up.
+ * Invariants: never rounded up; the number of rounded volumes is reported; the lot size is not inferred from volumes:
+ * it is given, or a power of ten that keeps every count below 10^13, which leaves room for adding bars up.
  */
 import { grid } from "sluice/extension";
 import { append, growing } from "./import-columns.ts";
@@ -12,12 +12,12 @@ import { decimalOf, importInvalid, type Parsed, parseDecimal } from "./import-de
 interface Volumes {
   readonly lotSize: string;
   readonly counts: Float64Array;
-  /** How many lay between two lots. */
+  /** Number of volumes that lay between two lots. */
   readonly rounded: number;
 }
 
 interface ParsedVolume extends Parsed {
-  /** Whether digits that no count below 2^53 can hold were left off. */
+  /** True if digits beyond the range of a count below 2^53 were left off. */
   readonly cut: boolean;
 }
 
@@ -100,8 +100,8 @@ const isExact = (places: number, { count, places: own, cut }: ParsedVolume): boo
   !cut && (own <= places || count % 10 ** (own - places) === 0);
 
 /**
- * As many places as the volumes have, but not more than keep the largest below the limit. More than they have where
- * there is room: sums of many trades say nothing of the smallest one.
+ * Returns the number of places: those of the volumes, but not more than keep the largest below the limit. If there is
+ * room it is greater, because sums of many trades are no evidence of the smallest one.
  */
 const placesFor = (rows: number, valueAt: (row: number) => ParsedVolume): number => {
   let [largest, places] = [0, 0];

@@ -37,27 +37,27 @@ export interface RecordingOptions {
   readonly file: string;
   readonly instrument: string;
   /**
-   * How the columns of a file of rows are arranged: a name of the table of layouts, or a description. Found from the
+   * Arrangement of the columns of a file of rows: a name of the table of layouts, or a description. Detected from the
    * file when left out.
    */
   readonly layout?: string | Layout;
   /** Base currency in one contract, as decimal text, where a file counts contracts. */
   readonly contractSize?: string;
   /**
-   * Candles: whether a row's timestamp is when its bar began or ended. Left out: as the layout says, else when it
-   * began.
+   * Candles: meaning of a row's timestamp, the begin or the end of its bar. When left out: as the layout states, else
+   * the begin.
    */
   readonly timestamp?: "open" | "close";
   /** Found as the greatest common step of what was read when left out. */
   readonly tickSize?: string;
   readonly lotSize?: string;
-  /** Which symbol to take from a recording of several. */
+  /** Symbol to read from a recording of several. */
   readonly symbol?: string;
-  /** How far times may fall back and still be sorted; candles never are. */
+  /** Largest number of milliseconds by which times may fall back and still be sorted; candles are never sorted. */
   readonly disorderMs?: number;
   /**
-   * Messages: whether rows are dated when they were received (the default) or when the exchange says that they
-   * happened. Then the fixture also says how long its messages took, for `fromFixture`.
+   * Messages: instant of the rows, the receipt (the default) or the exchange's time of the event. With `exchange` the
+   * fixture also contains the delays of its messages, for `fromFixture`.
    */
   readonly axis?: "receive" | "exchange";
   /**
@@ -85,7 +85,7 @@ export interface RecordingOptions {
   readonly onRead?: (bytes: number, rows: number) => void;
 }
 
-/** What reading rows found out, for people. */
+/** Facts found while reading rows, for people. */
 export type RowsFound = Pick<Table, "plan" | "format" | "unit" | "rows" | "timestamp" | "sample">;
 
 interface Recording {
@@ -93,7 +93,7 @@ interface Recording {
   readonly meta: FixtureMeta;
   /** Name of the layout; "messages" for websocket messages. */
   readonly layout: string;
-  /** Of files of rows. */
+  /** Facts found in files of rows. */
   readonly found?: RowsFound;
 }
 
@@ -189,7 +189,7 @@ const termsIn = async ({ terms: files = [] }: Pick<RecordingOptions, "terms">): 
   return terms;
 };
 
-/** The recording with its terms laid beside it. */
+/** Returns the recording with its terms added. */
 const tapeWith = (
   terms: Terms,
   { instId, tickSize, lotSize }: TapeInstrument,
@@ -321,7 +321,7 @@ const eventTape = async (
 
 const readers = { rows: rowsTape, messages: messageTape, [hftEvents]: eventTape } as const;
 
-/** Counts what is to be told, by its words. */
+/** Creates counters of notes, by their text. */
 const createNotes = (): { readonly note: Note; readonly list: () => readonly FixtureNote[] } => {
   const counts = new Map<string, number>();
   return {

@@ -1,5 +1,5 @@
 /**
- * What every reader of a recording is given, whatever the recording is written in.
+ * Options of every reader of a recording, for any format.
  */
 import type { DecimalPool } from "./import-decimals.ts";
 

@@ -20,7 +20,7 @@ import { findingsOf } from "./fixture-findings.ts";
 import { filesNamed, type InstrumentChoice, instrumentOf } from "./import-names.ts";
 import { type RecordingOptions, type RowsFound, readPart } from "./read-recording.ts";
 
-/** How far an import has come. */
+/** Progress of an import. */
 export interface ImportProgress {
   readonly file: string;
   /** Bytes on disk: read so far, and of all files together. */
@@ -46,7 +46,7 @@ export interface ReadFile extends ImportedFile {
   readonly tape: Tape;
   readonly source: string;
   readonly feed?: FixtureManifest["feed"];
-  /** Of files of rows. */
+  /** Facts found in files of rows. */
   readonly found?: RowsFound;
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a column of a file writes instants, decided from its first rows: dates, counts since the epoch, or the counts of
- * .NET, Windows and spreadsheets.
+ * Form of the instants in a column of a file, decided from its first rows: dates, counts since the epoch, or the counts
+ * of .NET, Windows and spreadsheets.
  *
  * Invariants: a number that is a date in every row is a date, unless it is a plausible count; where both the order of
  * its parts and the century are open, it is refused; instants are whole microseconds.
@@ -64,7 +64,10 @@ export interface TimeReading {
   readonly microseconds: (text: string) => number | undefined;
 }
 
-/** The form of the instants in `texts`, or why it cannot be told. `now` in milliseconds bounds what is plausible. */
+/**
+ * Returns the form of the instants in `texts`, or the reason for which it is ambiguous. `now` in milliseconds bounds
+ * plausible instants.
+ */
 export const readingOf = (texts: readonly string[], now: number): TimeReading | { readonly problem: string } => {
   const known = texts.filter((text) => text !== "");
   const isPlausible = (us = Number.NaN, from = plausibleFrom): boolean =>
@@ -104,7 +107,7 @@ const ticksOf = (epoch: bigint) => (text: string) => {
 
 /** 1 January 1970 as a serial date. */
 const serialOfEpoch = 25_569;
-/** What a serial date stands for is tried in this order: whole minutes, seconds, milliseconds, microseconds. */
+/** Precisions of a serial date, tried in this order: whole minutes, seconds, milliseconds, microseconds. */
 const grains = [60_000_000, 1_000_000, 1_000, 1];
 
 /** Days since 30 December 1899. The fraction is a rounded decimal, so the coarsest instant that it can mean is taken. */

@@ -24,7 +24,9 @@ export const eachArrowBatch = async (part: TextPart, take: Take): Promise<void> 
 
 const damaged = (part: TextPart, why: string): Error => importDamaged(part.name, "Arrow data", new Error(why));
 
-/** Where a field of a FlatBuffers table is; 0 where it has none. The layout that precedes the table tells it. */
+/**
+ * Returns the offset of a field of a FlatBuffers table; 0 where it has none. It is read from the layout of the table.
+ */
 const fieldAt = (bytes: Buffer, field: number): number => {
   const table = bytes.readInt32LE();
   const layout = table - bytes.readInt32LE(table);
@@ -68,7 +70,7 @@ const joined = (pieces: readonly Uint8Array[]): Uint8Array => {
 
 /** A message in a file: where it is, how long its description and its body are. */
 interface Block {
-  /** Where the footer says so. */
+  /** Offset of the block's entry in the footer. */
   readonly entry: number;
   readonly offset: number;
   readonly length: number;

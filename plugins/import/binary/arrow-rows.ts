@@ -90,7 +90,10 @@ const tableOf = async (batch: Uint8Array, arrow: Flechette, part: TextPart): Pro
   return tableOf(batch, arrow, part);
 };
 
-/** Whether all rows can be there: texts have one more place than rows, flags take an eighth of a value. */
+/**
+ * Returns true if the data of all rows can be complete: texts have one more offset than rows, flags take an eighth of a
+ * value.
+ */
 const isWhole = ({ numRows, schema }: Table, child: Table["getChildAt"]): boolean =>
   schema.fields.every((_, index) =>
     child(index).data.every(

@@ -1,7 +1,8 @@
 /**
  * The bytes of a file from its beginning, in the portions that its format asks for.
  *
- * Invariants: no more is held than a portion and a piece of the file; what is missing at the end is refused.
+ * Invariants: at most a portion and a piece of the file are held; a portion that is incomplete at the end of the file
+ * is refused.
  */
 import { importDamaged, type TextPart } from "../byte-source.ts";
 

@@ -2,14 +2,17 @@
  * Values of binary files as the text of cells.
  *
  * Invariants: integers and decimals keep all digits; a float becomes the shortest text that is read as the same float,
- * of at most fifteen digits, for it holds no more of any decimal; instants become counts since the epoch; what is
- * missing becomes an empty cell.
+ * of at most fifteen digits, because it holds no more digits of a decimal; instants become counts since the epoch;
+ * missing values become empty cells.
  */
 
-/** The cell of a column in a row of the batch at hand. */
+/** Returns the cell of a column in a row of the current batch. */
 export type CellAt = (row: number) => string;
 
-/** What scales the whole numbers of a column: decimals of a file, or fixed-point numbers of a program. */
+/**
+ * Returns the decimal text of a scaled whole number of a column: a decimal of a file, or a fixed-point number of a
+ * program.
+ */
 export const scaled = (count: bigint, places: number): string => {
   if (places <= 0) return String(count * 10n ** BigInt(-places));
   const digits = String(count < 0n ? -count : count).padStart(places + 1, "0");
@@ -59,8 +62,8 @@ export const dayMs = 86_400_000;
 
 /**
  * Columns of fixed-point numbers as Nautilus stores them: 8 bytes with nine decimal places, or 16 bytes with sixteen.
- * Numbers that came from binary floats are brought to the precision of their instrument. Undefined where `facts` of the
- * file tell of no instrument.
+ * Numbers that came from binary floats are rounded to the precision of their instrument. Undefined where `facts` of the
+ * file contain no instrument.
  */
 export const fixedPoint = (
   name: string,

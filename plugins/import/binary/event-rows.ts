@@ -169,7 +169,7 @@ class EventTaker {
     if (startsBook) levels.snapshot.values[levels.at.length - 1] = 1;
   }
 
-  /** From the best price to the one told, that included; all of a side where none is told. */
+  /** Clears from the best price to the given one, inclusive; all of a side if none is given. */
   #clear({ at, line, side, px }: EventRow): void {
     for (const one of side === 0 ? ([1, -1] as const) : [side]) {
       const gone = [...(this.#book?.[one] ?? [])].filter(

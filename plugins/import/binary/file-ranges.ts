@@ -43,7 +43,7 @@ const heldWhole = async (part: TextPart): Promise<FileRanges> => {
   return { byteLength: buffer.byteLength, slice: async (start, end) => buffer.slice(start, end) };
 };
 
-/** What a package says of a file is that the file is damaged. */
+/** Reports errors that a package throws for a file as damage of the file. */
 export const orDamaged = async <T>(part: TextPart, what: string, read: () => T | Promise<T>): Promise<T> => {
   try {
     return await read();

@@ -106,7 +106,7 @@ interface ParquetColumn {
   readonly text: (value: unknown) => string;
 }
 
-/** Those that stand by themselves. */
+/** Returns the top-level columns. */
 const columnsOf = ({ schema, key_value_metadata: pairs = [] }: Metadata): readonly ParquetColumn[] => {
   const facts = new Map(pairs.map(({ key, value = "" }) => [key, value]));
   const columns: ParquetColumn[] = [];

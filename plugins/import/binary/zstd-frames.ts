@@ -1,9 +1,8 @@
 /**
- * The frames of a zstd file, unpacked one after the other: the platform's unpacker stops after the first and says
- * nothing.
+ * Unpacks all frames of a zstd file: the platform's unpacker stops after the first without an error.
  *
- * Invariants: every frame is unpacked; a file that ends within a frame, or goes on with something else, is an error; no
- * more than a block and a piece of the file are held.
+ * Invariants: every frame is unpacked; a file that ends within a frame, or continues with other data, is an error; at
+ * most a block and a piece of the file are held.
  */
 import { pipeline, Readable, type Transform } from "node:stream";
 

@@ -32,9 +32,9 @@ export class BarRows implements RowSink {
   readonly #options: BarOptions;
   readonly #columns: Readonly<Record<(typeof names)[number], DecimalColumn>>;
   readonly #volumes: VolumeColumn = volumeColumn();
-  /** Of each row, in the order of the file. */
+  /** Line of each row, in the order of the file. */
   readonly #lines = growing(Float64Array);
-  /** The bar before as text, and its length where a column tells it. */
+  /** Text of the bar before, and its length if a column contains it. */
   #last = "";
   #toldMs: number | undefined;
   #lotSize = "1";
@@ -152,7 +152,7 @@ export class BarRows implements RowSink {
     if (barMs === Number.POSITIVE_INFINITY)
       throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
     const commonMs = commonGap(times);
-    // Hardly any is shorter: it is no length, but a bar off the grid, and is told as that.
+    // Hardly any gap is shorter: a shorter one is not the bar length but a bar off the grid, and is reported as such.
     if (commonMs > barMs && shorterGaps(times, commonMs) <= times.length * slipShare) return commonMs;
     if (Number.isSafeInteger(barMs) || Number.isSafeInteger(commonMs)) return barMs;
     throw new SluiceError(
@@ -232,7 +232,7 @@ const shorterGaps = (times: Float64Array, ms: number): number =>
 const commonGap = (times: Float64Array): number =>
   mostFrequent(times.subarray(1).map((at, index) => at - (times[index] as number)));
 
-/** Of equally frequent values the smallest. */
+/** Returns the most frequent value; the smallest of equally frequent ones. */
 const mostFrequent = (values: Float64Array): number => {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -1,7 +1,7 @@
 /**
- * What a cell looks like, and decimals as they are written by programs.
+ * Kinds of cells by their text, and decimals as written by programs.
  *
- * Invariants: nothing is rounded: an exponent becomes the digits it stands for.
+ * Invariants: nothing is rounded: an exponent is written out in digits.
  */
 import { microsecondsOf } from "../import-instants.ts";
 import type { Layout, Role } from "./layout.ts";
@@ -29,7 +29,7 @@ export const plainDigits = (text: string): string => {
   return after === "" ? before : `${before}.${after}`;
 };
 
-/** What makes a row empty where its prices should be. */
+/** Returns true if the text, in place of a price, marks a row as empty. */
 export const isBlank = (text: string): boolean => /^(null|nan|none|n\/a)?$/i.test(text);
 
 export const flagOf = (text: string): boolean | undefined => {
@@ -51,7 +51,7 @@ const isFlag = (text: string): boolean => /^(true|false)$/i.test(text);
 const isPrice = (text: string): boolean => isNumeric(text) && Number(text) > 0;
 const isQty = (text: string): boolean => isNumeric(text) && Number(text) >= 0;
 
-/** How cells of a column must look where no header names it; all others must be numbers. */
+/** Tests for cells of columns in files without a header; cells of all other columns must be numbers. */
 const looks: Readonly<Partial<Record<Column, (text: string) => boolean>>> = {
   time: isTime,
   endTime: isTime,
@@ -76,7 +76,8 @@ const looks: Readonly<Partial<Record<Column, (text: string) => boolean>>> = {
 const looksLike = (column: Column, text: string): boolean => (looks[column] ?? isQty)(text);
 
 /**
- * Whether a row without a header can be one of this order of columns: by its cells, and by what must hold between them.
+ * Returns true if a row without a header can have this order of columns, by its cells and by the relations between
+ * them.
  */
 export const canBe = (order: readonly Column[], cells: readonly string[]): boolean => {
   if (cells.length !== order.length || !order.every((column, index) => looksLike(column, cells[index] as string)))

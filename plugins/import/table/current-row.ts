@@ -1,5 +1,5 @@
 /**
- * The row at hand of a file of rows, by what its columns mean.
+ * Current row of a file of rows, by the meaning of its columns.
  *
  * Invariants: one object serves all rows, because an object for each costs more than reading it; decimals are plain
  * digits.
@@ -37,10 +37,10 @@ export class CurrentRow implements RowValues {
   cells: readonly string[] = [];
   columns: Plan["columns"] = {};
   levelsOf: Plan["levels"] = [];
-  /** What a side is called in the file, and here. */
+  /** Name of a side in the file, mapped to ours. */
   readonly sides = new Map<string, string>();
   priceKind: PriceKind = "decimal";
-  /** How many decimals were printed floats, and which those of the row at hand are. */
+  /** Number of decimals that were printed floats; the fields below hold those of the current row. */
   floats = 0;
   #floatsLine = 0;
   readonly #floatsOfRow = new Set<string>();

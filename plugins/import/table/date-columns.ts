@@ -16,7 +16,7 @@ const withColons = /^\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 
 export const isDate = (cell: string): boolean => dateOnly.test(cell);
 
-/** How a column writes the time of day; undefined where it does not. */
+/** Returns the form in which a column contains the time of day; undefined where it does not. */
 export const clockDigits = (cells: readonly string[]): ClockColumn["digits"] | undefined => {
   if (cells.length === 0) return undefined;
   if (cells.every((cell) => withColons.test(cell))) return 0;

@@ -1,8 +1,8 @@
 /**
- * Which layout a file has, and where its columns are: by its header, or by its first rows where it has none.
+ * Detects the layout of a file and the positions of its columns: by its header, or by its first rows where it has none.
  *
- * Invariants: what fits two layouts, or names two columns for one thing, is refused by the names of both; nothing is
- * guessed.
+ * Invariants: a file that fits two layouts, or has two columns for one role, is refused with the names of both; nothing
+ * is guessed.
  * Not here: the layouts (layouts.ts), reading the rows (table-reader.ts).
  */
 
@@ -16,12 +16,12 @@ import { type Layout, plainName, type Role, rolesOf } from "./layout.ts";
 import { layouts } from "./layouts.ts";
 import type { Row } from "./text-rows.ts";
 
-/** How the rows of a file are to be read. */
+/** Plan for reading the rows of a file. */
 export interface Plan {
   readonly layout: Layout;
   /** Names of the columns as the file has them; undefined without a header. */
   readonly header: readonly string[] | undefined;
-  /** How many rows come before the data. */
+  /** Number of rows before the data. */
   readonly skip: number;
   readonly width: number;
   readonly columns: Readonly<Partial<Record<Role, number>>>;
@@ -35,7 +35,7 @@ export interface Plan {
 
 interface Subject {
   readonly file: string;
-  /** What a user asked for: a name of the table, or a layout of their own. */
+  /** Layout requested by a user: a name of the table, or a layout of their own. */
   readonly layout?: string | Layout | undefined;
   readonly base: string;
   readonly quote: string;
@@ -139,7 +139,7 @@ const isHeaderRow = (cells: readonly string[]): boolean =>
   cells.some((cell) => /[a-z]/i.test(cell)) &&
   !cells.some((cell) => isNumeric(cell) || microsecondsOf(cell) !== undefined);
 
-/** Which columns of a header a pattern names, in the order of the header. */
+/** Returns the columns of a header that match a pattern, in the order of the header. */
 type Places = (pattern: string) => readonly number[];
 
 const placesOf = (header: readonly string[], { base, quote }: Subject): Places => {
@@ -178,7 +178,7 @@ const placeOf = (layout: Layout, role: Role, places: Places, level = ""): number
     .map((name) => places(name.replace("#", level))[0])
     .find((place) => place !== undefined);
 
-/** What a header lacks to be of this layout. */
+/** Returns the columns that a header lacks to have this layout. */
 const missingIn = (layout: Layout, places: Places): readonly string[] => {
   const { rows, marks = [] } = layout;
   const missing = rolesOf(rows).filter((role) => placeOf(layout, role, places, "0") === undefined);
@@ -285,7 +285,7 @@ const checkOneEach = (
 const sameInstants = (data: readonly Row[], one: number, other: number): boolean =>
   data.every(({ cells }) => {
     const [a, b] = [microsecondsOf(cells[one] ?? ""), microsecondsOf(cells[other] ?? "")];
-    // A date beside an instant may be rounded to its day or second.
+    // A date next to an instant may be rounded to its day or second.
     return a === b || (a !== undefined && b !== undefined && a - b < 86_400_000_000 && a >= b && b % 1_000_000 === 0);
   });
 
@@ -327,7 +327,7 @@ const withoutHeader = (layout: Layout, { skip, data, file }: Found): Plan => {
 const shown = (row: Row | undefined): string =>
   row === undefined ? "no row" : JSON.stringify(excerpt((row.names ?? row.cells).join(","), 120));
 
-/** Says what a header lacks to be of the layout that it comes nearest to. */
+/** Creates the error that names the columns a header lacks to have the nearest layout. */
 const unknownHeader = (row: Row, places: Places, subject: Subject): SluiceError => {
   const generic = layouts.filter(({ columns, marks }) => columns !== undefined && marks === undefined);
   const lacking = generic.map((layout) => ({ layout, missing: missingIn(layout, places) }));

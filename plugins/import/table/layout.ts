@@ -1,6 +1,5 @@
 /**
- * The layout of a file of rows: which columns it has and what they mean. A description and no program, so that anybody
- * can add one.
+ * Layout of a file of rows: its columns and their meaning. A layout is data without code, so that users can add one.
  *
  * Invariants: names of columns are compared without case, blanks, underscores and quotes.
  * Not here: the layouts that are known (layouts.ts), finding the one of a file (detect.ts).
@@ -9,7 +8,7 @@
 import { SluiceError } from "sluice";
 import { messageOf, parseHuman } from "sluice/extension";
 
-/** What a column means. Which ones a layout must have follows from its rows: `rolesOf`. */
+/** Meaning of a column. The roles that a layout must have follow from its rows: `rolesOf`. */
 export type Role =
   | "time"
   | "exchangeTime"
@@ -41,20 +40,22 @@ type Unused = "?" | "?number" | "?count" | "?time" | "?flag";
 
 /** The layout of a file of rows, for `importMarket({ layout })` and `sluice import --layout FILE`. */
 export interface Layout {
-  /** For `--layout` and messages, such as "binance-klines". */
+  /** Name for `--layout` and messages, such as "binance-klines". */
   readonly name: string;
   /** Whose files these are, in words. */
   readonly about: string;
-  /** What a row is. `book`: a whole order book, level by level; `changes`: one level of it, 0 where it is gone. */
+  /**
+   * Kind of the rows. `book`: a whole order book, level by level; `changes`: one level of it, 0 where it is removed.
+   */
   readonly rows: "candles" | "trades" | "quotes" | "book" | "changes";
   /**
-   * The names a column may have in a header, the preferred ones first. `*` stands for any text, `{base}` and `{quote}`
-   * for the currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for
-   * the level, which counts from 0; or price and quantity have the same name, of a column that holds JSON: `[[price,
+   * The names a column may have in a header, the preferred ones first. `*` matches any text, `{base}` and `{quote}` for
+   * the currencies of the instrument. In a `book` the names of `bid`, `bidQty`, `ask` and `askQty` hold a `#` for the
+   * level, which counts from 0; or price and quantity have the same name, of a column that holds JSON: `[[price,
    * quantity], ...]`, the best first.
    */
   readonly columns?: Readonly<Partial<Record<Role, readonly string[]>>>;
-  /** Names that only this layout's header has, to tell it from others. All of them must be there. */
+  /** Names that only this layout's header has, to distinguish it from others. All of them must be present. */
   readonly marks?: readonly string[];
   /** The columns of a file without a header, in order. Left out: such a file is never of this layout. */
   readonly order?: readonly (Role | Unused)[];
@@ -65,16 +66,16 @@ export interface Layout {
    * that match count contracts, and a column `baseVolume` the base currency.
    */
   readonly contracts?: string;
-  /** What stands in the first cell of rows below the header that are no data. */
+  /** Texts of the first cell that mark rows below the header as no data. */
   readonly skip?: readonly string[];
   /**
-   * What a column `side` holds, where it is not "buy" and "sell" or the like. Trades of a side in `none` are left out
+   * Values of a column `side`, if they are not "buy" and "sell" or the like. Trades of a side in `none` are left out
    * and counted.
    */
   readonly sides?: Readonly<Partial<Record<Side, readonly string[]>>>;
   /** Prices are floats of 32 bits, printed with all their digits. */
   readonly singles?: boolean;
-  /** What should be known about these files, said at every import. */
+  /** Caution about these files, reported at every import. */
   readonly caution?: string;
 }
 
@@ -88,10 +89,10 @@ const needed: Readonly<Record<Layout["rows"], readonly Role[]>> = {
   changes: ["time", "side", "price", "qty"],
 };
 
-/** The roles without which rows of a kind mean nothing. A trade needs a side besides, told in either of two ways. */
+/** Returns the roles that rows of a kind require. A trade also needs a side, from either of two columns. */
 export const rolesOf = (rows: Layout["rows"]): readonly Role[] => needed[rows];
 
-/** How a column is called, without what differs from one writer to another: OKX once named columns in two languages. */
+/** Returns the name of a column without differences between writers: OKX once named columns in two languages. */
 export const plainName = (name: string): string => {
   const slash = name.indexOf("/");
   const isTwofold = slash >= 0 && /[^ -~]/.test(name.slice(slash));

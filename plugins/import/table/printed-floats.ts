@@ -11,7 +11,7 @@ import { plainDigits } from "./cell-kinds.ts";
 
 /** A double holds fifteen digits of any decimal. */
 const digitsMax = 15;
-/** A float of 32 bits that is none of few digits is told from a decimal by its digits beyond these. */
+/** Number of digits above which a float of 32 bits is recognized as such and not as a decimal. */
 const singleDigits = 9;
 
 const significant = (text: string): number => {
@@ -21,7 +21,7 @@ const significant = (text: string): number => {
 
 const placesIn = (text: string): number => (text.includes(".") ? text.length - text.indexOf(".") - 1 : 0);
 
-/** Whether the digits are those of a double: the shortest, seventeen of them, or all to the last place. */
+/** Returns true if the digits are those of a double: the shortest, seventeen of them, or all to the last place. */
 const isPrinted = (text: string, value: number): boolean => {
   const places = placesIn(text);
   const spellings = [String(value), value.toPrecision(17), ...(places <= 100 ? [value.toFixed(places)] : [])];
@@ -30,7 +30,7 @@ const isPrinted = (text: string, value: number): boolean => {
 
 const isSingle = (text: string): boolean => Math.fround(Number(text)) === Number(text);
 
-/** How the prices of a file are kept: as decimals, or as floats of 64 or 32 bits. */
+/** Representation of the prices of a file: decimals, or floats of 64 or 32 bits. */
 export type PriceKind = "decimal" | "double" | "single";
 
 /** A float that was computed with lies within so many of its smallest steps from the decimal that was meant. */
@@ -39,7 +39,7 @@ const shortDigits = 12;
 
 const rounded = (value: number): string => plainDigits(String(Number(value.toPrecision(digitsMax))));
 
-/** Whether a printed double is surely none of the decimals that its digits spell. */
+/** Returns true if a printed double is certainly not the decimal that its digits spell. */
 const isNoise = (text: string, value: number): boolean => {
   if (!Number.isSafeInteger(Number(text.replace(".", "")))) return true;
   const short = rounded(value);
@@ -47,7 +47,7 @@ const isNoise = (text: string, value: number): boolean => {
   return significant(short) <= shortDigits && Math.abs(Number(short) - value) <= stepsMax * step;
 };
 
-/** The decimal that a printed float stands for, in plain digits; the text itself where it is none. */
+/** Returns the decimal of a printed float, in plain digits; the text itself if it is not a printed float. */
 export const withoutFloat = (text: string, kind: PriceKind): string => {
   if (text.length <= singleDigits || !plain.test(text)) return text;
   const value = Number(text);
@@ -60,8 +60,8 @@ export const withoutFloat = (text: string, kind: PriceKind): string => {
 const plain = /^\d+(\.\d+)?$/;
 
 /**
- * What these prices are: floats of 32 bits if all fit one and some has more digits than a decimal would, floats of 64
- * bits if one surely is.
+ * Detects the representation of prices: floats of 32 bits if all fit one and some has more digits than a decimal would,
+ * floats of 64 bits if one certainly is a double.
  */
 export const priceKindOf = (cells: readonly string[], isKnownSingle: boolean): PriceKind => {
   const texts = cells.map(plainDigits).filter((text) => plain.test(text));

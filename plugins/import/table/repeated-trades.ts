@@ -14,7 +14,7 @@ interface Rows {
   readonly at: Float64Array;
   /** By `idNumberOf`. */
   readonly ids: Float64Array;
-  /** What trades of one instant are compared by where they have no id. */
+  /** Columns by which trades of one instant are compared if they have no id. */
   readonly columns: readonly Column[];
   /** Places of the rows by time; undefined where they are in order. */
   readonly order: Uint32Array | undefined;
@@ -69,7 +69,7 @@ export class TradeIds {
   #latest = new Set<number>();
   #before = new Set<number>();
 
-  /** Whether a trade of this id came before. One without an id never did. */
+  /** Returns true if a trade of this id came before; false for a trade without an id. */
   isRepeated(id: unknown): boolean {
     if (typeof id !== "string" && typeof id !== "number") return false;
     const number = idNumberOf(String(id));

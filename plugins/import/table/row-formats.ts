@@ -1,12 +1,12 @@
 /**
- * Records of a file in whichever format it is.
+ * Reader of the records of a file in any format.
  */
 import { formatOf, type RowFormat, type TextPart } from "../byte-source.ts";
 import { eachRecord, type RecordHandler, type TextFormat } from "./text-rows.ts";
 
 export type FileFormat = TextFormat | Exclude<RowFormat, "text">;
 
-/** Hands all records of `part` to `handler` and says in which format they were. */
+/** Passes all records of `part` to `handler` and returns their format. */
 export const eachRow = async (part: TextPart, handler: RecordHandler): Promise<FileFormat> => {
   const format = await formatOf(part);
   if (format === "text") return eachRecord(part, handler);

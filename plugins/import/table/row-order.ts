@@ -28,7 +28,7 @@ export class RowOrder {
     return this.#isReversed;
   }
 
-  /** How many rows came after a later one. */
+  /** Number of rows that came after a later one. */
   get late(): number {
     return this.#late;
   }

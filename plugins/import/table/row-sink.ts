@@ -1,5 +1,5 @@
 /**
- * Where the rows of a file go on their way to becoming series.
+ * Destination of the rows of a file before they become series.
  */
 
 import type { Column, Series } from "sluice/extension";
@@ -10,9 +10,9 @@ import type { Role } from "./layout.ts";
 export interface RowValues {
   readonly at: number;
   readonly line: number;
-  /** Of bars, where a column tells it. */
+  /** End of the bar, if a column contains it. */
   readonly endAt: number | undefined;
-  /** What a quantity of one is in base currency; undefined where that is one. */
+  /** Value of a quantity of one in base currency; undefined if that is one. */
   readonly unit: Parsed | undefined;
   /** The text of a column, "" where the file has none. */
   readonly cell: (role: Role) => string;

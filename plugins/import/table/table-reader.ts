@@ -44,15 +44,15 @@ interface TableOptions extends ReaderOptions, GridOptions {
 export interface Table {
   readonly plan: Plan;
   readonly format: FileFormat;
-  /** How times are written. */
+  /** Form of the times. */
   readonly unit: TimeForm;
   /** Rows read, without header. */
   readonly rows: number;
   readonly timestamp: "open" | "close";
   readonly series: readonly Series[];
-  /** Of volumes; undefined where there are none. */
+  /** Lot size of volumes; undefined where there are none. */
   readonly lotSize: string | undefined;
-  /** The first rows as they stand. */
+  /** The first rows, unchanged. */
   readonly sample: readonly Row[];
 }
 
@@ -71,7 +71,7 @@ const sampleRows = 256;
 const dayMs = 86_400_000;
 const tickVolume = /^ticks?vol(ume)?$/;
 
-/** What is known once the layout was found. */
+/** Facts known once the layout was found. */
 interface Begun {
   readonly plan: Plan;
   readonly order: RowOrder;
@@ -92,9 +92,9 @@ class TableReader {
   /** Rows from before there were coins. */
   #early = 0;
   #contract: Parsed | undefined;
-  /** Which symbols count contracts. */
+  /** Pattern of the symbols that count contracts. */
   #contracts: RegExp | undefined;
-  /** The row at hand: one object for all, because an object for each costs more than reading it. */
+  /** The current row: one object for all rows, because an object for each costs more than reading it. */
   readonly #values: CurrentRow;
   #isContracts = false;
   rows = 0;
@@ -320,7 +320,7 @@ class TableReader {
   }
 }
 
-/** Whether a symbol, in whatever spelling, begins with the base currency of the instrument. */
+/** Returns true if a symbol, in any spelling, begins with the base currency of the instrument. */
 const isAbout = (symbol: string, instrument: string): boolean => {
   const plain = symbol
     .toUpperCase()

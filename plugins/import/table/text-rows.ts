@@ -1,11 +1,10 @@
 /**
  * Records of a text: rows of separated values, or the elements of a JSON array, or JSON values one a line.
  *
- * Invariants: every cell is text, exactly as it stands in the file, numbers of JSON included; a list in a list or
- * record is JSON with its numbers as texts, and any other value that is not plain an empty cell; a record is handed
- * over as soon as it is complete, so that the text is never held whole; a record longer than `recordCharsMax` is
- * refused.
- * Not here: what the cells mean (detect.ts, table-reader.ts).
+ * Invariants: every cell is text, exactly as in the file, numbers of JSON included; a list in a list or record is JSON
+ * with its numbers as texts, and any other value that is not plain an empty cell; a record is handed over as soon as it
+ * is complete, so that the text is never held whole; a record longer than `recordCharsMax` is refused.
+ * Not here: the meaning of cells (detect.ts, table-reader.ts).
  */
 import { excerpt } from "sluice/extension";
 import { type TextPart, textOf } from "../byte-source.ts";
@@ -27,7 +26,7 @@ export interface RecordHandler {
   read?(bytes: number): void;
 }
 
-/** Hands all records of `part` to `handler` and says what kind of text it was. */
+/** Passes all records of `part` to `handler` and returns the kind of the text. */
 export const eachRecord = async (part: TextPart, handler: RecordHandler): Promise<TextFormat> => {
   let reader: Splitter | undefined;
   let head = "";
@@ -84,7 +83,7 @@ const delimiterOf = (head: string): string => {
 const csvSplitter = (name: string, delimiter: string, handler: RecordHandler): Splitter => {
   let rest = "";
   let line = 0;
-  /** Where a quoted cell holds the end of a line, the row goes on. */
+  /** Text of an unfinished row: a quoted cell that contains the end of a line continues the row. */
   let open = "";
   const take = (raw: string): void => {
     line++;
@@ -161,7 +160,7 @@ const jsonSplitter = (name: string, handler: RecordHandler): Splitter => {
     if (key !== nameKey) [names, nameKey] = [keys, key];
     handler.row({ line: count, cells: Object.values(value).map(cellOf), names });
   };
-  /** Whether what begins here lies within the array of records: known at the first bracket after it. */
+  /** Opens a nested value. The first bracket after `[` shows whether the values lie in an array of records. */
   const opened = (char: string): void => {
     if (base < 0 && depth === 1 && element.trim() === "[") [base, element] = [1, ""];
     else if (base < 0 && depth > 0) base = 0;
