@@ -1,7 +1,7 @@
 /**
- * Control document: everything that is told of one engine, and its changes as updates.
+ * Control document: the complete published state of one engine, and its changes as updates.
  *
- * Invariants: an update holds each row at most once, the latest; sections are bounded, and what a bound drops is
+ * Invariants: an update holds each row at most once, the latest; sections are bounded, and rows dropped by a bound are
  * removed by the same update; a document that has taken a snapshot and every update since equals the one they were
  * taken from; keys are text like any other, `__proto__` included.
  * Not here: the rows (control-rows.ts), when updates are taken (engine-view.ts).
@@ -20,7 +20,7 @@ export interface ControlUpdate {
   readonly rows: readonly ControlChange[];
 }
 
-/** How many rows a section keeps; the oldest go first. */
+/** Largest number of rows of each section; the oldest are dropped first. */
 export const rowsMax: Readonly<Record<SectionName, number>> = {
   engine: 1,
   strategies: 1_000,
@@ -41,16 +41,14 @@ export const rowsMax: Readonly<Record<SectionName, number>> = {
   candles: 36_000,
 };
 
-/** Orders that are over, beside all that are open. */
+/** Largest number of finished orders, in addition to all open ones. */
 export const ordersOverMax = 1_000;
 /** Candles of one instrument. */
 export const candlesMax = 720;
 
 type Rows = Map<string, unknown>;
 
-/**
- * Everything that is told of one source. Whoever makes it puts rows and takes updates; whoever follows it applies them.
- */
+/** Published state of one source. Its producer puts rows and takes updates; a follower applies them. */
 export class ControlDocument {
   readonly #source: string;
   readonly #sections = new Map<SectionName, Rows>();
@@ -128,7 +126,7 @@ export class ControlDocument {
     for (const key of this.keys(section)) if (!kept.has(key)) this.drop(section, key);
   }
 
-  /** What has changed since the last one; undefined where nothing has. */
+  /** Returns the changes since the last update; undefined if there are none. */
   take(at: number): ControlUpdate | undefined {
     const rows: ControlChange[] = [];
     for (const [section, keys] of this.#changed) {
@@ -148,7 +146,7 @@ export class ControlDocument {
     return { source: this.#source, seq: this.#seq, at: this.#at, rows };
   }
 
-  /** Takes an update of the same source made elsewhere; it is not told again. */
+  /** Applies an update of the same source made elsewhere; the changes are not published again. */
   apply({ seq, at, rows }: ControlUpdate): void {
     for (const [section, key, row] of rows) {
       if (row === null) this.#sections.get(section)?.delete(key);

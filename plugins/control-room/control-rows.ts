@@ -1,5 +1,5 @@
 /**
- * Rows of the control document: what is told of an engine to those who watch it, by section and key.
+ * Rows of the control document: the state of an engine for its viewers, by section and key.
  *
  * Invariants: plain JSON; money, prices and sizes are decimal text; times are milliseconds on the engine's clock; no
  * key, passphrase or token is in any row.
@@ -9,13 +9,13 @@
 import type { OrderUpdate, Position } from "sluice";
 import type { StrategyView } from "sluice/extension";
 
-/** What kind of run is watched. */
+/** Kind of the run that is shown. */
 export type SourceKind = "live" | "paper" | "backtest" | "session" | "simulation";
 
 /** Decimal text by settle currency. */
 export type ByCurrency = Readonly<Record<string, string>>;
 
-/** How far a recorded run was played; absent where the run is not played. */
+/** Progress of a played recorded run; absent if the run is not played. */
 export interface PlaybackState {
   /** First and last instant of what is played. */
   readonly from: number;
@@ -28,7 +28,7 @@ export interface PlaybackState {
 }
 
 /**
- * What a recording may lack: the account's balances and positions, prices, the book, actions that wait for quota,
+ * Parts that a recording may lack: the account's balances and positions, prices, the book, actions that wait for quota,
  * limits other than the user's weight, options of strategies, the engine's health.
  */
 export type Unrecorded = "account" | "prices" | "book" | "queue" | "limits" | "options" | "health";
@@ -53,12 +53,12 @@ export interface EngineRow {
   readonly pid?: number;
   readonly instance?: string;
   readonly service?: string;
-  /** When the service last answered, while it does not; absent while it does. */
+  /** Instant of the service's last answer while it does not answer; absent while it does. */
   readonly unansweredSince?: number;
-  /** `gone`: it is not known what became of it. */
+  /** State of the run. `gone`: its outcome is not known. */
   readonly state: "starting" | "running" | "stopped" | "gone";
   readonly playback?: PlaybackState;
-  /** What a recorded run does not hold; absent where everything is told. */
+  /** Parts that a recorded run does not contain; absent if it is complete. */
   readonly unrecorded?: readonly Unrecorded[];
   /** Address of the control port that it is shown from, where that is not this one. */
   readonly via?: string;
@@ -96,7 +96,7 @@ export interface UserMoneyRow extends MoneyRow {
   readonly user: string;
 }
 
-/** Section `balances`, by user and currency (`user|currency`), as the service says. */
+/** Row of section `balances`, by user and currency (`user|currency`), as reported by the service. */
 export interface BalanceRow {
   readonly user: string;
   readonly currency: string;
@@ -115,7 +115,7 @@ export interface AccountPositionRow {
   /** Signed quantity in base currency: positive long. */
   readonly pos: string;
   readonly avgPx: string;
-  /** Unrealised profit as the service says; empty where it does not. */
+  /** Unrealised profit as reported by the service; empty if it reports none. */
   readonly upl: string;
   readonly stale: boolean;
 }
@@ -167,9 +167,9 @@ export interface FillRow {
   /** The fee as a positive cost; a rebate is negative. */
   readonly cost: string;
   readonly currency: string;
-  /** Empty where the record does not tell. */
+  /** Liquidity of the fill; empty if the record does not contain it. */
   readonly liquidity: "maker" | "taker" | "";
-  /** Of the strategy in the instrument afterwards. */
+  /** Position of the strategy in the instrument after the fill. */
   readonly position: string;
 }
 
@@ -260,7 +260,7 @@ export interface ControlRows {
 
 /** Name of a section of the document. */
 export type SectionName = keyof ControlRows;
-/** A row and where it stands; `null` removes what stands there. */
+/** A row and its key; `null` removes the row of that key. */
 export type ControlChange = {
   readonly [S in SectionName]: readonly [section: S, key: string, row: ControlRows[S] | null];
 }[SectionName];

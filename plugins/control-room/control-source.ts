@@ -83,14 +83,17 @@ export const actionSchemas = {
 
 type Schemas = typeof actionSchemas;
 
-/** What a source can be asked to do. */
+/** Actions that a source can be asked for. */
 export type ControlAction = { readonly [K in keyof Schemas]: FromSchema<Schemas[K]> }[keyof Schemas];
 
 /** A halt, or the cancel of everything. What resumes or changes anything can wait. */
 export const isUrgent = (action: ControlAction): boolean =>
   action.type === "halt" || (action.type === "cancel" && Object.keys(action.where).length === 0);
 
-/** What became of an action: in words, with the number of orders or positions concerned, or why it was not done. */
+/**
+ * Result of an action: a text with the number of orders or positions concerned, or the reason for which it was not
+ * done.
+ */
 export type ControlResult =
   | { readonly ok: true; readonly text: string; readonly count?: number }
   | { readonly ok: false; readonly code: string; readonly text: string };
@@ -112,7 +115,7 @@ export interface ControlSource {
 const forbidden = ["__proto__", "constructor", "prototype"];
 const depthMax = 16;
 
-/** What no schema says: names that are none, and nesting that only costs. */
+/** Checks that no schema makes: names that cannot be fields, and excessive nesting. */
 const oddities = (value: unknown, depth = 0): string | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   if (depth >= depthMax) return `request: nested deeper than ${depthMax}.`;

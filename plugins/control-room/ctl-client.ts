@@ -27,7 +27,7 @@ interface Listed {
   readonly sources: readonly { readonly id: string; readonly isGone: boolean }[];
 }
 
-/** Longer than the port takes for any answer. */
+/** Timeout of an answer; longer than any answer of the port takes. */
 const answerMsMax = 20_000;
 
 const usage = (text: string): SluiceError => new SluiceError("USAGE", text);
@@ -125,7 +125,7 @@ export class CtlClient {
   }
 }
 
-/** What an action was answered is a value, whatever its status; any other refusal is an error. */
+/** Sends a request. The answer to an action is returned with any status; any other refusal is an error. */
 const ask = async ({ url, token }: Port, path: string, action?: ControlAction): Promise<unknown> => {
   let response: Response;
   try {

@@ -43,7 +43,7 @@ const profitText = (profit: ByCurrency): string =>
     .map(([currency, amount]) => `${amount} ${currency}`)
     .join(", ");
 
-/** Which engine it is, as several may run on a machine. */
+/** Identifies the engine, because several may run on a machine. */
 const identityOf = ({ pid, instance, service }: EngineRow, url: string): string =>
   [
     `${pid === undefined ? "answered" : `process ${pid}`} at ${url}`,
@@ -118,14 +118,14 @@ export const statusText = (snapshot: ControlUpdate, width: number, url: string):
   return textOf(lines, width);
 };
 
-/** Which positions are to be closed. */
+/** Selects the positions to close. */
 export interface ToClose {
   readonly strategy?: string;
   readonly instId?: string;
   readonly reason?: string;
 }
 
-/** What closing would do, by what is held now. */
+/** Describes the effect of closing, by the current positions. */
 export const closingText = (snapshot: ControlUpdate, { strategy, instId }: ToClose): string => {
   const order = (qty: string, of: string): string => `${isPositive(qty) ? "sells" : "buys"} ${abs(qty)} ${of}`;
   const isMeant = (row: { readonly instId: string }): boolean => instId === undefined || row.instId === instId;

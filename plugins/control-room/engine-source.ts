@@ -14,7 +14,7 @@ import type { EngineRow } from "./control-rows.ts";
 import { type ControlAction, type ControlResult, type ControlSource, isUrgent } from "./control-source.ts";
 import { EngineView, type WatchedRun } from "./engine-view.ts";
 
-/** What of a plugin's context the actions use. */
+/** Part of a plugin's context that the actions use. */
 export type SteeredRun = WatchedRun &
   Pick<
     PluginContext<unknown>,
@@ -78,7 +78,7 @@ export class EngineSource implements ControlSource {
     }
   }
 
-  /** What is left is told, and the updates complete. */
+  /** Publishes the remaining changes and completes the updates. */
   end(): void {
     for (const one of this.#waiting) one.give();
     this.#view.end();
@@ -138,7 +138,7 @@ export class EngineSource implements ControlSource {
     return { ok: false, code: "POSITIONS_LEFT", text };
   }
 
-  /** What is in force after a halt: one that is not full leaves a full stop as it is. */
+  /** Describes the state after a halt: a halt that is not full leaves a full stop in force. */
   #halted(strategy: string | undefined, full: boolean): string {
     const whom = strategy ?? "Trading";
     const meant = this.#run.strategies().filter(({ name }) => strategy === undefined || name === strategy);
@@ -194,7 +194,7 @@ export class EngineSource implements ControlSource {
       );
   }
 
-  /** What a stream gives until it completes, or its time is over. */
+  /** Returns the values of a stream until it completes or its time is over. */
   #all<T>(stream$: Observable<T>): Promise<{ readonly values: readonly T[]; readonly isDone: boolean }> {
     const values: T[] = [];
     return new Promise((resolve, reject) => {
@@ -204,7 +204,7 @@ export class EngineSource implements ControlSource {
       };
       const waiting: Waiting = { until: this.#run.now() + actMsMax, give: () => end(false) };
       this.#waiting.add(waiting);
-      // Not unsubscribed when time is over: what was begun goes on.
+      // Not unsubscribed when time is over: the action continues.
       stream$.subscribe({
         next: (value) => values.push(value),
         error: (error: unknown) => {
@@ -236,7 +236,7 @@ const canceled = (results: readonly { readonly phase: string }[]): string => {
 /** An order that was to be canceled, and whether it was. */
 type CancelResult = ObservedValueOf<ReturnType<SteeredRun["halt"]>>;
 
-/** An order that could not be canceled rests, whatever became of the others. */
+/** An order that could not be canceled still rests, for any result of the others. */
 const canceling = (begin: string, results: readonly CancelResult[], isDone: boolean, left: number): ControlResult => {
   const text = `${begin} ${canceled(results)}`;
   if (!isDone || left === 0) return ended(text, results.length, isDone);

@@ -25,7 +25,7 @@ import { moneyRows, profitOf, withRowsOf } from "./money-rows.ts";
 import { OrderRows } from "./order-rows.ts";
 import { WatchedMarkets } from "./watched-markets.ts";
 
-/** The account of one user, as the service says. */
+/** The account of one user, as reported by the service. */
 export interface WatchedAccount {
   /** uid of the user. */
   readonly user: string;
@@ -33,7 +33,7 @@ export interface WatchedAccount {
   readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
 }
 
-/** What the fold is made from: a `PluginContext`, or the part of one that a recorded run can give. */
+/** Input of the fold: a `PluginContext`, or the part of one that a recorded run can give. */
 export interface WatchedRun {
   readonly events$: Observable<Event>;
   readonly updates$?: Observable<OrderUpdate>;
@@ -53,8 +53,8 @@ const updateMs = 100;
 const quotaTicks = 2;
 const sampleTicks = 10;
 /**
- * Requests and steps of orders by the thousand say nothing by themselves: quota, queue, orders and fills show what they
- * add up to.
+ * Phases of requests and orders that occur by the thousand and are not listed: quota, queue, orders and fills show
+ * their totals.
  */
 const routinePhases: readonly string[] = [
   "planned",
@@ -129,7 +129,7 @@ export class EngineView {
     this.#document.putChanged("engine", "", this.#engine);
   }
 
-  /** Tells what has changed now instead of with the next tick. */
+  /** Publishes the changes now instead of with the next tick. */
   flush(): void {
     const now = this.#run.now();
     this.#writeNews();
@@ -140,7 +140,7 @@ export class EngineView {
     this.#updates$.next(update);
   }
 
-  /** The run is over: what is left is told, and nothing after it. */
+  /** Ends the run: publishes the remaining changes, and nothing after them. */
   end(state: "stopped" | "gone" = "stopped"): void {
     if (this.#life.closed) return;
     this.#sample();
@@ -247,7 +247,7 @@ export class EngineView {
     this.#document.replace("health", healthRows(health));
   }
 
-  /** A halt that a previous run left is told by no event of this one. */
+  /** A halt left by a previous run causes no event in this one. */
   #sampleMode(strategies: readonly StrategyView[]): void {
     const [first] = strategies;
     if (first === undefined || this.#engine.mode !== "active" || first.mode === "active") return;
@@ -272,7 +272,10 @@ export class EngineView {
     return quota;
   }
 
-  /** Where the curve was thinned, points come half as often from then on, so that they stay equally far apart. */
+  /**
+   * Samples the equity. After the curve was thinned, points are taken half as often, so that they stay equally far
+   * apart.
+   */
   #sampleEquity(profit: ByCurrency, strategies: Readonly<Record<string, ByCurrency>>): void {
     const at = this.#run.now();
     if (at < this.#equityAt + this.#equityMs || Object.keys(profit).length === 0) return;

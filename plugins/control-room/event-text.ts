@@ -1,7 +1,7 @@
 /**
- * One line of text for an event, and how much it matters.
+ * One line of text for an event, and its severity.
  *
- * Invariants: pure; every event has a text; foreign words stay as they are, so whoever shows a line makes it harmless.
+ * Invariants: pure; every event has a text; foreign text is unchanged, so code that shows a line must escape it.
  * Not here: lines of a terminal (cli/run-progress.ts), which leave most events out.
  */
 

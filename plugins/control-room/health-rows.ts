@@ -16,7 +16,7 @@ const lateMsBad = 500;
 /** A request signed so far off is refused by many services. */
 const offsetMsWarn = 1_000;
 const latencyMsWarn = 2_000;
-/** A process that stands by looks twice a second. */
+/** Age from which the last look of a standby process is a warning; such a process looks twice a second. */
 const standbyMsWarn = 10_000;
 
 const row = (name: string, value: HealthRow["value"], unit = "", state: State = "ok"): Named => [

@@ -1,5 +1,6 @@
 /**
- * Rows of money: what strategies hold and have made, together and by user, and what the service says of each account.
+ * Rows of money: positions and profits of strategies, together and by user, and the accounts as reported by the
+ * service.
  *
  * Invariants: pure; exact decimals; only amounts of one currency are added.
  */

@@ -17,10 +17,10 @@ const finalPhases: readonly string[] = ["filled", "canceled", "rejected", "absen
 export class OrderRows {
   readonly #document: ControlDocument;
   readonly #stories = new Map<string, Event[]>();
-  /** The order that a slot has now, for what is told of the slot. */
+  /** Current order of each slot, used for events about the slot. */
   readonly #inSlot = new Map<string, string>();
   readonly #open = new Map<string, OrderRow>();
-  /** Updates say what was executed in all; without them fills are summed. */
+  /** True if updates contain the executed totals; without updates fills are summed. */
   #isUpdated = false;
 
   constructor(document: ControlDocument) {
@@ -34,7 +34,7 @@ export class OrderRows {
     return counts;
   }
 
-  /** What waits and what is in flight, by class and strategy. */
+  /** Returns the waiting and running actions, by class and strategy. */
   queue(): Map<string, QueueRow> {
     const rows = new Map<string, QueueRow>();
     for (const { strategy, phase } of this.#open.values()) {
@@ -99,7 +99,7 @@ export class OrderRows {
     if (isFinal) this.#inSlot.delete(slotKey(event));
     else this.#inSlot.set(slotKey(event), clOrdId);
     if (known === undefined && record === undefined) {
-      // Without a row nobody can ask for its story, unless an update follows at once.
+      // Without a row its story cannot be requested, unless an update follows at once.
       if (isFinal && !this.#isUpdated) this.#stories.delete(clOrdId);
       return;
     }

@@ -13,11 +13,11 @@ import { defaultFolder, ownFolder } from "sluice/extension";
 
 export interface PortTokens {
   readonly read: string;
-  /** Absent where nobody may act. */
+  /** Token that permits actions; absent if no client may act. */
   readonly act?: string;
 }
 
-/** What is in the file. */
+/** Content of the file. */
 interface PortRecord extends PortTokens {
   readonly url: string;
   readonly pid: number;
@@ -73,7 +73,7 @@ export const tokensIn = (file: string, readOnly: boolean): PortTokens => {
 
 const nameOf = (pid: number, port: number): string => `control-${pid}-${port}.json`;
 
-/** Writes the file anew. */
+/** Writes the file again. */
 export const writePortFile = (record: PortRecord, dir = defaultFolder()): string => {
   const path = join(ownFolder(dir, remedy), nameOf(record.pid, Number(new URL(record.url).port || 0)));
   rmSync(path, { force: true });

@@ -1,5 +1,5 @@
 /**
- * Money of each user's account: what the service says it holds, beside what the user's strategies made.
+ * Money of each user's account: the balances reported by the service, next to the profits of the user's strategies.
  *
  * Invariants: a row for each user and currency; nothing is added up, over users or over currencies.
  */

@@ -1,7 +1,7 @@
 /**
  * Actions on an engine, and the confirmation before each: its effect, and the quantities that it concerns.
  *
- * Invariants: nothing is sent before it was confirmed; counts are those of the moment the question is asked; what became of it is said
+ * Invariants: nothing is sent before it was confirmed; counts are those of the moment at which the question is asked; the result is shown
  * in the live region and in a note on the page.
  */
 import { element } from "../../ui-kit/client/elements.js";
@@ -199,8 +199,8 @@ export class Actions {
   }
 
   /**
-   * To all of them at once: one that cannot be reached keeps nothing from the others.
-   * @param {readonly SourceState[]} engines @param {object} action @param {string} [said] instead of what they answer
+   * Sends an action to all engines at once: an engine that cannot be reached does not delay the others.
+   * @param {readonly SourceState[]} engines @param {object} action @param {string} [said] shown instead of their answers
    * @returns {Promise<string | undefined>} what failed, in words
    */
   async #send(engines, action, said) {

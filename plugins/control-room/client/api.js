@@ -62,7 +62,12 @@ export const act = async (source, action) => {
   return /** @type {import("../control-source.ts").ControlResult} */ (await response.json());
 };
 
-/** Events of one order, from wish to record. @param {string} source @param {string} clOrdId @returns {Promise<any[]>} */
+/**
+ * Events of one order, from the strategy's request to the last record.
+ * @param {string} source
+ * @param {string} clOrdId
+ * @returns {Promise<any[]>}
+ */
 export const storyOfOrder = async (source, clOrdId) => {
   const answer = await (
     await ask(`sources/${encodeURIComponent(source)}/orders/${encodeURIComponent(clOrdId)}`)

@@ -1,8 +1,8 @@
 /**
  * Charts that show one stretch of time: they zoom, pan and point together, and follow the present.
  *
- * Invariants: charts are drawn at most twice a second while nobody touches them, and at once when somebody does; a chart that is not in
- * sight is not drawn; what can be done with a pointer can be done with keys.
+ * Invariants: charts are drawn at most twice a second without user input, and at once with it; a chart that is not in sight is not drawn;
+ * every pointer operation is also possible with keys.
  * Not here: the stretch of time (live-span.js), one chart (equity-chart.js, market-chart.js).
  */
 import { button, element } from "../../ui-kit/client/elements.js";
@@ -35,7 +35,7 @@ export class ChartGroup {
   #width = 0;
   #dragged;
 
-  /** @param {string} label @param {...Node} controls that stand before those of the time */
+  /** @param {string} label @param {...Node} controls in front of those of the time */
   constructor(label, ...controls) {
     const draw = oncePerFrame(() => this.#draw());
     this.view = new LiveSpan(draw);

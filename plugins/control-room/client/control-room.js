@@ -1,9 +1,9 @@
 /**
- * The page as a whole: engines, views, what is in sight, and when it is drawn.
+ * The page as a whole: engines, views, the visible view, and drawing.
  *
- * Invariants: whatever arrives, the page is drawn at most once a frame, and only the view in sight; four times a second it is drawn
- * anyway, so that ages and windows go on; a hidden page draws nothing.
- * Not here: the start (start.js), what views show.
+ * Invariants: the page is drawn at most once a frame, for any number of updates, and only the visible view; it is also drawn four times a
+ * second, so that ages and windows advance; a hidden page draws nothing.
+ * Not here: the start (start.js), the content of views.
  */
 import { button, element } from "../../ui-kit/client/elements.js";
 import { Actions } from "./actions.js";
@@ -110,7 +110,7 @@ export class ControlRoom {
     this.#draw();
   }
 
-  /** What is wrong before any engine is known. @param {string} text */
+  /** Shows a problem before any engine is known. @param {string} text */
   tell(text) {
     this.#fallback = text;
     this.#draw();

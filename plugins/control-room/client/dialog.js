@@ -1,8 +1,8 @@
 /**
  * Dialogs: a question before something is done, a form, a page of help.
  *
- * Invariants: one at a time; Escape closes it and nothing is done; focus goes back to where it was; what will happen stands in it in
- * words before the button that does it; while it is being done the button waits, and what failed is said in the dialog.
+ * Invariants: one at a time; Escape closes it and nothing is done; focus goes back to where it was; the effect is described above the
+ * button that causes it; meanwhile the button is disabled, and a failure is shown in the dialog.
  */
 import { button, element } from "../../ui-kit/client/elements.js";
 
@@ -11,7 +11,7 @@ import { button, element } from "../../ui-kit/client/elements.js";
 /** @type {HTMLDialogElement | undefined} */
 let open;
 
-/** Closed at once, although its end is told later. */
+/** Returns false as soon as the dialog is closed, although its close event comes later. */
 export const isDialogOpen = () => open?.open === true;
 
 /**

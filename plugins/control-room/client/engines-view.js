@@ -1,7 +1,7 @@
 /**
  * All engines of this address at a glance: one card each, and the way to it.
  *
- * Invariants: an engine that is halted, failed or not connected is told so on its card, in words.
+ * Invariants: an engine that is halted, failed or not connected is marked as such on its card, in words.
  */
 import { element } from "../../ui-kit/client/elements.js";
 import { countOf, figure } from "../../ui-kit/client/texts.js";

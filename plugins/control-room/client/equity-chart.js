@@ -1,8 +1,8 @@
 /**
  * The curve of profit: all strategies together, and each of those that made or lost most.
  *
- * Invariants: one currency at a time, as profits of different ones are not added; at most five strategies have a line of their own, and
- * how many have none is said.
+ * Invariants: one currency at a time, as profits of different ones are not added; at most five strategies have a line of their own, and the
+ * number of the others is shown.
  */
 
 import { choice, element } from "../../ui-kit/client/elements.js";

@@ -1,7 +1,7 @@
 /**
- * What happened, the latest first: filtered by words and by severity.
+ * List of events, the latest first: filtered by words and by severity.
  *
- * Invariants: an event is one line; its severity is said by a word and a mark as well as by a colour.
+ * Invariants: an event is one line; its severity is shown by a word and a mark as well as by a colour.
  */
 import { choice, element } from "../../ui-kit/client/elements.js";
 import { countOf } from "../../ui-kit/client/texts.js";

@@ -1,11 +1,11 @@
 /**
  * The stream of one engine's updates, and whether it is alive.
  *
- * Invariants: the engine's process sends something each second; when nothing came for `silenceMs`, or the connection ended, the feed says
- * so at once, and asks again until it is answered, without a reload; each new stream begins with a snapshot, so that nothing missed
- * meanwhile is missing; browsers open six connections to one address, so that with many engines only some are streamed and the others
- * asked again and again, or no action would find a way to its engine.
- * Not here: rows (source-state.js), what the page says of it (header.js).
+ * Invariants: the engine's process sends something each second; when nothing came for `silenceMs`, or the connection ended, the feed
+ * changes its state at once, and connects again until it is answered, without a reload; each new stream begins with a snapshot, so that no
+ * change is lost; browsers open six connections to one address, so that with many engines only some are streamed and the others asked again
+ * and again, or no action would find a way to its engine.
+ * Not here: rows (source-state.js), its display on the page (header.js).
  */
 import { ask, Refused } from "./api.js";
 import { afterMs, nowMs } from "./browser-clock.js";
@@ -30,7 +30,7 @@ export class Feed {
   #isOver = false;
   #isOpening = false;
   #isStreamed = true;
-  /** How long the engine's thread had been silent at the last beat of its process. */
+  /** Silence of the engine's thread at the last beat of its process, in milliseconds. */
   #engineSilentMs = 0;
   /** @type {FeedState} */
   #state = { state: "connecting", text: "" };
@@ -56,7 +56,7 @@ export class Feed {
     return this.#engineSilentMs;
   }
 
-  /** Whether its updates are streamed, or it is asked every two seconds. @param {boolean} on */
+  /** Selects streaming of updates, or a request every two seconds. @param {boolean} on */
   stream(on) {
     if (on === this.#isStreamed) return;
     this.#isStreamed = on;
@@ -114,7 +114,7 @@ export class Feed {
   async #read() {
     const stream = new AbortController();
     this.#stream = stream;
-    // A process that stands still takes connections and answers nothing.
+    // A hung process accepts connections and answers nothing.
     void afterMs(4_000).then(() => {
       if (this.#stream === stream && this.#state.state !== "open") stream.abort();
     });

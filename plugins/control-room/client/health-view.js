@@ -1,7 +1,7 @@
 /**
  * The engine's health: connections, clock, staleness, latencies, event loop, journal and watchdog.
  *
- * Invariants: what is not well is listed first and said in words; the connection of this page is one of the rows.
+ * Invariants: problems are listed first and described in words; the connection of this page is one of the rows.
  */
 import { element } from "../../ui-kit/client/elements.js";
 import { figure, lasting } from "../../ui-kit/client/texts.js";

@@ -1,8 +1,8 @@
 /**
  * The chart of prices of one instrument with this engine's fills and resting orders.
  *
- * Invariants: bars are those that the engine tells; where it tells none, the chart is the line of prices seen since the page was opened,
- * and says so; every fill that the page knows is in a mark.
+ * Invariants: bars are those that the engine sends; if it sends none, the chart is the line of prices seen since the page was opened, and
+ * is labelled as such; every fill that the page knows is in a mark.
  * Not here: how bars, orders and marks are drawn (ui-kit/client/price-pane.js).
  */
 
@@ -233,7 +233,10 @@ export class MarketChart {
   }
 }
 
-/** Bars are of a minute, and so is one alone; where some are missing the nearest two tell. @param {readonly CandleRow[]} bars */
+/**
+ * Returns the length of bars: a minute for a single bar, else the smallest distance of two bars, because some may be missing.
+ * @param {readonly CandleRow[]} bars
+ */
 const barLength = (bars) =>
   bars.length < 2 ? 60_000 : Math.min(...bars.slice(1).map(({ at }, index) => at - (bars[index]?.at ?? 0)), 86_400_000);
 
@@ -276,7 +279,11 @@ const orderColumns = (orders, { strategies, slots, types, reasons }) => ({
   phaseAt: orders.flatMap((order) => stepsOf(order).map(([, at]) => at)),
 });
 
-/** When it began and ceased to rest, as places in `phases`; what was rejected never rested. @param {OrderRow} order @returns {readonly (readonly [phase: number, at: number])[]} */
+/**
+ * Returns the instants at which an order began and ceased to rest, as indexes of `phases`; a rejected order never rested.
+ * @param {OrderRow} order
+ * @returns {readonly (readonly [phase: number, at: number])[]}
+ */
 const stepsOf = ({ phase, isFinal, placedAt, changedAt }) => {
   if (phase === "rejected" || phase === "absent") return [[1, changedAt]];
   return isFinal

@@ -60,7 +60,7 @@ export class MarketView {
     this.node = element("div", {}, this.#empty, this.#body);
   }
 
-  /** Prices are kept from the first, whatever is in sight. @param {WatchedEngine} watched */
+  /** Takes prices from the start, also while the view is not visible. @param {WatchedEngine} watched */
   note({ state }) {
     this.#chart.note(state);
   }
@@ -126,7 +126,7 @@ const instrumentsOf = (state) => [
   ]),
 ];
 
-/** What own orders still want at each price. @param {SourceState} state @param {string} instId */
+/** Returns the quantity of own open orders at each price. @param {SourceState} state @param {string} instId */
 const ownOrders = (state, instId) => {
   /** @type {Map<string, string>} */
   const own = new Map();

@@ -1,8 +1,9 @@
 /**
- * A form made of a JSON Schema: one field for each option, and what of them was changed.
+ * A form made of a JSON Schema: one field for each option, and the changed ones.
  *
- * Invariants: only options that differ from what they were are sent; what has no field of its own is written as JSON; what cannot be
- * read is said beside its name, and nothing is sent; a value that is hidden, in whole or in part, has no field and is never sent.
+ * Invariants: only options that differ from their previous values are sent; an option without a field of its own is written as JSON; a
+ * value that cannot be parsed is reported next to its name, and nothing is sent; a value that is hidden, in whole or in part, has no field
+ * and is never sent.
  * Not here: whether options fit the schema, which the engine decides.
  */
 import { element } from "../../ui-kit/client/elements.js";
@@ -47,7 +48,7 @@ const fieldOf = (name, about, value, isRequired) => {
   return { name, node: label, read, before: value };
 };
 
-/** What the engine's side shows in place of a secret: host/hidden-values.ts. */
+/** Text that the engine's side sends in place of a secret: host/hidden-values.ts. */
 const hidden = "(hidden)";
 
 /** @param {string} name @param {unknown} value @returns {Field} */

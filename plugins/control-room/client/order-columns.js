@@ -1,7 +1,7 @@
 /**
  * Columns of the tables of orders and fills.
  *
- * Invariants: a rounded figure has the exact one in its title; sides are told by an arrow and a word as well as by a colour.
+ * Invariants: a rounded figure has the exact one in its title; sides are shown by an arrow and a word as well as by a colour.
  */
 import { clockText, exactInstant, gainText, phaseText, shortFigure, sideText } from "./wording.js";
 
@@ -12,7 +12,7 @@ const tone = ({ phase, isFinal }) =>
   phase === "unknown" ? "loss" : phase === "rejected" ? "amber" : isFinal && phase !== "filled" ? "soft" : "";
 
 /**
- * Where, and which way: the same of an order and of its fills.
+ * Columns of instrument and side, shared by orders and fills.
  *
  * @type {readonly import("./virtual-table.js").TableColumn<OrderRow | FillRow>[]}
  */

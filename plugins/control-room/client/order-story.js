@@ -1,7 +1,7 @@
 /**
- * The whole story of one order, from the wish to the last record, in a panel beside the list.
+ * All events of one order, from the strategy's request to the last record, in a panel next to the list.
  *
- * Invariants: every event that the engine tells of it is there, in order, with the time since the one before; it is asked for again
+ * Invariants: every event that the engine sends about it is shown, in order, with the time since the one before; it is asked for again
  * while the order is open and the panel is shown; the newest answer wins.
  */
 import { button, element } from "../../ui-kit/client/elements.js";
@@ -147,7 +147,7 @@ const titleOf = ({ type, phase }) =>
 
 const apart = ["seq", "at", "type", "phase", "strategy", "slot", "instId", "clOrdId", "side", "record"];
 
-/** What else the event says, as it says it. @param {StoryEvent} event */
+/** Returns the other fields of the event, with its own names. @param {StoryEvent} event */
 const detailOf = (event) => {
   const record = /** @type {Record<string, unknown>} */ (event["record"] ?? {});
   const told = Object.entries(event).filter(

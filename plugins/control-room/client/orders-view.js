@@ -1,8 +1,8 @@
 /**
- * Orders and fills: filtered by words, strategy, instrument and state, sorted, and one order's story beside them.
+ * Orders and fills: filtered by words, strategy, instrument and state, sorted, with the story of one order next to them.
  *
- * Invariants: the count says how many the filters leave out; what can be canceled by filter is exactly what is open in sight, asked for
- * by the fields that the service of the engine knows.
+ * Invariants: the count contains the number that the filters leave out; the orders that can be canceled by filter are exactly the open ones
+ * that are shown, selected by the fields that the service of the engine knows.
  */
 import { button, choice, element } from "../../ui-kit/client/elements.js";
 import { countOf } from "../../ui-kit/client/texts.js";
@@ -16,7 +16,7 @@ import { VirtualTable } from "./virtual-table.js";
 /** @import {Actions, OrderFilter} from "./actions.js" */
 /** @import {WatchedEngine} from "./watched-engine.js" */
 
-/** Many rows are sorted no more often than this. */
+/** Shortest pause between two sorts of many rows. */
 const pauseMs = 200;
 
 export class OrdersView {

@@ -237,7 +237,7 @@ export class OverviewView {
         more: moreText,
       };
       this.#shown.set(name, tile);
-      // Money stands first, whenever it comes.
+      // Money is in front, independent of its time of arrival.
       if (name.startsWith("Profit")) this.#tiles.prepend(tile.node);
       else this.#tiles.append(tile.node);
     }
@@ -268,5 +268,5 @@ export const openOrders = (state) => {
   return { resting, waiting };
 };
 
-/** Whether it is a recording without this part. @param {SourceState} state @param {Unrecorded} part */
+/** Returns true if the engine is a recording without this part. @param {SourceState} state @param {Unrecorded} part */
 const lacks = (state, part) => state.row("engine")?.unrecorded?.includes(part) === true;

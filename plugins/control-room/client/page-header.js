@@ -1,8 +1,8 @@
 /**
- * The head of the page, always in sight: which engine, in what mode, where it trades, whether the page is connected, and the halt.
+ * Header of the page, always visible: the engine, its mode, its service, the connection of the page, and the halt.
  *
- * Invariants: the halt button is there whenever the token may act and the engine can hear it; a lost connection and a halt are said in
- * words in a live region, once each time they begin and end.
+ * Invariants: the halt button is there whenever the token may act and the engine can receive it; a lost connection and a halt are announced
+ * in a live region, once each time they begin and end.
  */
 import { button, element } from "../../ui-kit/client/elements.js";
 import { put } from "./table-cells.js";
@@ -54,7 +54,7 @@ export class PageHeader {
     else this.#actions.halt();
   }
 
-  /** @param {WatchedEngine | undefined} watched @param {boolean} mayAct @param {string} fallback what is said before any engine is known */
+  /** @param {WatchedEngine | undefined} watched @param {boolean} mayAct @param {string} fallback shown before any engine is known */
   draw(watched, mayAct, fallback) {
     const engine = watched?.engine;
     put(this.#name, watched === undefined ? "Sluice" : watched.name);
@@ -76,7 +76,7 @@ export class PageHeader {
     this.#drawBanner(watched);
   }
 
-  /** What is not connected is told as it was last. @param {EngineRow} engine @param {boolean} isFresh */
+  /** Draws the mode; an engine that is not connected has its last known one. @param {EngineRow} engine @param {boolean} isFresh */
   #drawMode(engine, isFresh) {
     const isBad = engine.mode === "halted" || engine.state === "gone";
     const tone = isBad ? "bad" : engine.mode === "reducing" || engine.state !== "running" ? "amber" : "good";

@@ -1,7 +1,8 @@
 /**
  * The controls of a played run: pause, speed, the place in its time, and the next fill.
  *
- * Invariants: shown only for a run that is played; while someone drags, the place is theirs; what the recording lacks is said there.
+ * Invariants: shown only for a run that is played; while a user drags the slider, its position is theirs; parts that the recording lacks
+ * are listed there.
  */
 import { button, choice, element } from "../../ui-kit/client/elements.js";
 import { put } from "./table-cells.js";

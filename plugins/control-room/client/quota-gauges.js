@@ -1,8 +1,8 @@
 /**
- * The windows of the quota as gauges: what is used and by whom, what is kept for exits, and when the window ends.
+ * The windows of the quota as gauges: the used part by user, the part reserved for exits, and the end of the window.
  *
- * Invariants: one gauge for each layer and scope; parts are told by pattern and words as well as by colour; the sum of the parts is the
- * capacity.
+ * Invariants: one gauge for each layer and scope; parts are distinguished by pattern and words as well as by colour; the sum of the parts
+ * is the capacity.
  */
 import { element } from "../../ui-kit/client/elements.js";
 import { figure } from "../../ui-kit/client/texts.js";
@@ -52,7 +52,7 @@ class Gauge {
     const leftMs = windowEndsAt - now;
     this.#lengthMs =
       layers[layer]?.[2] ?? Math.max(this.#lengthMs, leftMs > 1_500 ? Math.ceil(leftMs / 60_000) * 60_000 : 1_000);
-    // After its end a window is empty, whatever the last update said.
+    // After its end a window is empty, independent of the last update.
     const isOver = leftMs <= 0;
     const [spent, others] = isOver ? [0, 0] : [Math.min(used, capacity), Math.min(foreign, used)];
     const kept = Math.max(0, Math.min(reserved, capacity - spent));

@@ -1,7 +1,7 @@
 /**
- * The quota: its windows, what waits for it, and who spent it.
+ * The quota: its windows, the actions that wait for it, and its use.
  *
- * Invariants: what waits is told by class in the order of its priority, and by strategy.
+ * Invariants: waiting actions are listed by class in the order of its priority, and by strategy.
  */
 import { element } from "../../ui-kit/client/elements.js";
 import { figure } from "../../ui-kit/client/texts.js";

@@ -1,5 +1,5 @@
 /**
- * What the page knows of one engine: the rows of its control document, and which sections have changed since they were drawn.
+ * State of one engine on the page: the rows of its control document, and which sections have changed since they were drawn.
  *
  * Invariants: a snapshot replaces everything, an update the rows it names; a section never holds more than its bound: the oldest rows go
  * first, so that a page left open for days stays as small as after an hour.

@@ -1,5 +1,5 @@
 /**
- * The page's start: asks which engines there are, again and again, and says what is wrong where it is not answered.
+ * Start of the page: polls the list of engines, and shows the problem if there is no answer.
  *
  * Invariants: an engine that appears later gets its tab without a reload.
  */

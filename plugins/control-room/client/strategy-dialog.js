@@ -1,7 +1,7 @@
 /**
- * One strategy: how it stands, its options, and what can be asked of it.
+ * One strategy: its state, its options, and its actions.
  *
- * Invariants: with a token that may only read it has no buttons; options are shown even where they cannot be changed, and say why.
+ * Invariants: with a token that may only read it has no buttons; options are shown even where they cannot be changed, with the reason.
  */
 import { button, element } from "../../ui-kit/client/elements.js";
 import { countOf, figure } from "../../ui-kit/client/texts.js";

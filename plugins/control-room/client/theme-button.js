@@ -26,7 +26,7 @@ export const themeButton = (changed) => {
     changed();
   };
   prefersDark.addEventListener("change", update);
-  // What is to be told of a change may not be made yet.
+  // The elements that the change updates may not exist yet.
   queueMicrotask(update);
   return toggle;
 };

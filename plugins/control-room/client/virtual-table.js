@@ -41,7 +41,7 @@ export class VirtualTable {
   #heads;
   /** @type {HTMLTableRowElement[]} */
   #pool = [];
-  /** What each of them says. @type {WeakMap<HTMLTableRowElement, R>} */
+  /** Row shown by each of them. @type {WeakMap<HTMLTableRowElement, R>} */
   #shown = new WeakMap();
   /** @type {R[]} */
   #given = [];
@@ -126,7 +126,7 @@ export class VirtualTable {
     if (!isSame) this.draw();
   }
 
-  /** What is drawn: places of the first row and of the one after the last. @returns {[first: number, last: number]} */
+  /** Drawn rows: indexes of the first row and of the one after the last. @returns {[first: number, last: number]} */
   get #window() {
     const { length } = this.#rows;
     const first = Math.max(0, Math.min(length - 1, Math.floor(this.#scrolled / rowPx) - spare));
@@ -172,7 +172,7 @@ export class VirtualTable {
   #cellOf({ press, ...column }) {
     const cell = element("td", { role: "gridcell", class: classOf(column) });
     if (press === undefined) return cell;
-    // Rows are written anew as they scroll: it is for the one that is read where it is pressed.
+    // Table rows are reused while scrolling: the button acts on the row that is shown when it is pressed.
     addButton(cell, (tr) => {
       const row = this.#shown.get(tr);
       if (row !== undefined) press(row);
@@ -240,7 +240,7 @@ export class VirtualTable {
     this.#rows = keys.map(({ row }) => row);
   }
 
-  /** The row that was pressed, as it is read, wherever it stands now. @param {R} row */
+  /** Selects the row that was pressed, at its current position. @param {R} row */
   #take(row) {
     const key = this.#parts.keyOf(row);
     const index = this.#rows.findIndex((other) => this.#parts.keyOf(other) === key);

@@ -1,8 +1,8 @@
 /**
- * One engine as the page follows it: its rows, its stream, and what can be relied on.
+ * One engine as followed by the page: its rows, its stream, and whether they are current.
  *
- * Invariants: the engine's clock goes on between updates only while its stream is alive and it runs in real time; what is shown of an
- * engine that is not connected is marked as old.
+ * Invariants: the engine's clock advances between updates only while its stream is alive and it runs in real time; the data of an engine
+ * that is not connected is marked as old.
  */
 import { nowMs } from "./browser-clock.js";
 import { Feed } from "./feed.js";
@@ -10,7 +10,7 @@ import { SourceState } from "./source-state.js";
 import { leftText } from "./wording.js";
 
 const aheadMax = 5_000;
-/** A little more than an engine that has nothing to tell may be silent. */
+/** Silence from which an engine counts as hung; a little longer than the pause between messages of an idle engine. */
 const standsStillMs = 2_500;
 
 export class WatchedEngine {
@@ -42,14 +42,14 @@ export class WatchedEngine {
     return this.engine?.name ?? this.id;
   }
 
-  /** What is shown is as it is. */
+  /** True if the shown data is current. */
   get isFresh() {
     return (
       this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs
     );
   }
 
-  /** What is shown is not how it is: not so while the page is still connecting. */
+  /** True if the shown data is outdated; false while the page is still connecting. */
   get isOld() {
     return !this.isFresh && this.feed.state.state !== "connecting";
   }

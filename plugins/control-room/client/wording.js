@@ -1,8 +1,8 @@
 /**
- * How the page says things: figures, instants in local time, states and environments in plain words.
+ * Texts of the page: figures, instants in local time, states and environments in plain words.
  *
- * Invariants: an exact figure is never replaced: where a shorter one is shown, the exact one stands in its title; a sign is said by a
- * character as well as by a colour; the date is said wherever an instant is not of today.
+ * Invariants: an exact figure is never replaced: where a shorter one is shown, the exact one is in its title; a sign is shown by a
+ * character as well as by a colour; the date is shown for every instant that is not of today.
  */
 
 import { lasting } from "../../ui-kit/client/texts.js";
@@ -10,7 +10,7 @@ import { decimalFigure } from "./decimal-texts.js";
 
 const minute = 60_000;
 
-/** What is to be added to an instant so that its UTC text is the local time. @param {number} at */
+/** Returns the milliseconds to add to an instant so that its UTC text is the local time. @param {number} at */
 export const localOffset = (at) => -new Date(at).getTimezoneOffset() * minute;
 
 /** @param {number} at */
@@ -31,7 +31,10 @@ export const exactInstant = (at) => localText(at).slice(0, 23).replace("T", " ")
  */
 export const shortFigure = (text, places) => (text === undefined || text === "" ? "–" : decimalFigure(text, places));
 
-/** An average, which has more digits than a price: seven that say something, and no fewer than before the point. @param {string} text decimal */
+/**
+ * Formats an average, which has more digits than a price: seven significant ones, and no fewer than before the point.
+ * @param {string} text decimal
+ */
 export const averageText = (text) => {
   const [whole = "", fraction = ""] = text.replace(/^-/, "").split(".");
   const leading = whole.replace(/^0+/, "") === "" ? (/^0*/.exec(fraction)?.[0].length ?? 0) : -whole.length;
@@ -55,7 +58,7 @@ export const gainText = (text) => (text !== undefined && Number(text) > 0 ? `+${
 export const toneOf = (text) =>
   text === undefined || text === "" || Number(text) === 0 ? "" : Number(text) > 0 ? "gain" : "loss";
 
-/** How long ago, for a glance. @param {number} ms */
+/** Formats an age as short text. @param {number} ms */
 export const ageText = (ms) =>
   ms < 950 ? "now" : ms < 10_000 ? `${Math.round(ms / 1_000)} s ago` : `${lasting(Math.round(ms / 1_000) * 1_000)} ago`;
 
@@ -72,7 +75,7 @@ const kinds = {
   simulation: "simulated scenario, played back",
 };
 
-/** Where it trades, in words, and whether real money is at stake. @param {{ kind: string, environment: string }} engine */
+/** Describes the service and environment, with a tone that marks real money. @param {{ kind: string, environment: string }} engine */
 export const placeOfTrading = ({ kind, environment }) => {
   if (kind !== "live") return { text: kinds[kind] ?? kind, tone: kind === "paper" ? "paper" : "played" };
   if (/^(main|prod|live)/i.test(environment)) return { text: `${environment}: real money`, tone: "real" };
@@ -117,6 +120,6 @@ const unrecordedTexts = {
   health: "the engine's health",
 };
 
-/** What a recording does not hold, in words; empty where it holds everything. @param {readonly string[] | undefined} parts */
+/** Describes the parts that a recording does not contain; empty if it is complete. @param {readonly string[] | undefined} parts */
 export const unrecordedText = (parts = []) =>
   parts.length === 0 ? "" : `Not in this recording: ${parts.map((part) => unrecordedTexts[part] ?? part).join(", ")}.`;

@@ -1,6 +1,5 @@
 /**
- * How the control room looks, on top of the style that pages of reports have: their palette, tables, charts and
- * buttons.
+ * Style of the control room, in addition to the style of report pages: their palette, tables, charts and buttons.
  *
  * Invariants: those of `sluice/plugins/ui-kit`; places where money is real have a colour of their own; rows of tables
  * are 30 pixels high, as the tables count on it (client/virtual-table.js).

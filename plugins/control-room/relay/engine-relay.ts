@@ -11,7 +11,7 @@ import { type Clock, every, messageOf } from "sluice/extension";
 import { RelaySource } from "./relay-source.ts";
 import { listEngines, type PortLink, type PortList } from "./upstream-port.ts";
 
-/** What one source is given at the page's port. */
+/** Connection of one source to the page's port. */
 interface Shown {
   beat(): void;
   leave(): Promise<void>;
@@ -41,7 +41,7 @@ export class EngineRelay {
   /** By name here. */
   readonly #relayed = new Map<string, Relayed>();
   readonly #looking: Subscription;
-  /** Ports that did not answer, as was told. */
+  /** Ports that did not answer, as reported already. */
   readonly #silent = new Set<string>();
   #isFull = false;
   #isOver = false;
@@ -116,7 +116,7 @@ export class EngineRelay {
     );
   }
 
-  /** The next run of an engine takes the name of one that is gone for good. */
+  /** Returns a name for an engine; its next run takes the name of a run that does not come back. */
   async #nameFor(link: PortLink, id: string, isAmbiguous: boolean): Promise<string> {
     const own = id.slice(0, nameMax);
     const long = `${id} (${new URL(link.origin).host})`.slice(-nameMax);

@@ -1,10 +1,10 @@
 /**
- * An engine of another process as a control source of this one: what its port tells, and actions passed on to it.
+ * An engine of another process as a control source of this one: the updates of its port, and actions passed on to it.
  *
- * Invariants: what is shown is what the engine's own port told last, within the same bounds; an engine whose port is
- * not heard any more is `gone` from that moment, and is looked for until it is told to end; an action goes to this
- * engine's port alone, once.
- * Not here: HTTP (upstream-port.ts), which engines there are (engine-relay.ts).
+ * Invariants: the shown state is the last one of the engine's own port, within the same bounds; an engine whose port is
+ * silent is `gone` from that moment, and is looked for until the source is ended; an action goes to this engine's port
+ * alone, once.
+ * Not here: HTTP (upstream-port.ts), the list of engines (engine-relay.ts).
  */
 import { firstValueFrom, type Observable, Subject } from "rxjs";
 import type { Event } from "sluice";
@@ -16,13 +16,13 @@ import { actAt, followEngine, type PortLink, storyAt } from "./upstream-port.ts"
 
 interface RelayedEngine {
   readonly link: PortLink;
-  /** At its own port. */
+  /** Id of the engine at its own port. */
   readonly id: string;
   readonly access: "read" | "act";
 }
 
 const pauses = [250, 500, 1_000, 2_000];
-/** An engine's thread that is silent for longer is said to stand still. */
+/** Silence above which an engine's thread counts as hung. */
 const silentMsMax = 1_500;
 
 export class RelaySource implements ControlSource {
@@ -45,7 +45,7 @@ export class RelaySource implements ControlSource {
     this.#document = new ControlDocument(id);
   }
 
-  /** Its port is not heard now. */
+  /** True while its port is silent. */
   get isLost(): boolean {
     return !this.#isHeard;
   }
@@ -81,7 +81,7 @@ export class RelaySource implements ControlSource {
       try {
         await followEngine(this.engine.link, this.engine.id, this, { clock: this.#clock, stopping: signal });
       } catch {
-        // Why is said by the state of the engine: it is gone.
+        // The state `gone` of the engine is the report.
         if (!signal.aborted) this.#lose();
       }
       if (this.#isHeard) failures = 0;
@@ -98,7 +98,7 @@ export class RelaySource implements ControlSource {
     this.#told.complete();
   }
 
-  /** What the port told. */
+  /** Takes an update from the port. */
   update(update: ControlUpdate, isWhole: boolean): void {
     this.#isHeard = true;
     if (isWhole) this.#replace(update.rows);
@@ -107,7 +107,7 @@ export class RelaySource implements ControlSource {
     this.onBeat();
   }
 
-  /** The port lives; its engine's thread was heard so long ago. */
+  /** Takes a beat: the port is alive, and its engine's thread was active `silentMs` ago. */
   beat(silentMs: number): void {
     if (silentMs <= silentMsMax) this.onBeat();
   }

@@ -2,8 +2,8 @@
  * Upstream port: the control port of another process, asked over HTTP with the token of its link.
  *
  * Invariants: only the address that was given is asked, no redirect is followed, and the token goes nowhere else and is
- * in no message; every answer has a bound in time and in size; what is heard is checked before it is used.
- * Not here: what is shown of it (relay-source.ts), which there are (engine-relay.ts).
+ * in no message; every answer has a bound in time and in size; answers are checked before use.
+ * Not here: the source (relay-source.ts), the list of engines (engine-relay.ts).
  */
 
 import { type Event, SluiceError } from "sluice";
@@ -12,7 +12,7 @@ import { type ControlUpdate, rowsMax } from "../control-document.ts";
 import type { ControlChange, EngineRow } from "../control-rows.ts";
 import type { ControlAction, ControlResult } from "../control-source.ts";
 
-/** Where a port is, and what opens it. */
+/** Address of a port, and its token. */
 export interface PortLink {
   /** Scheme, host and port, such as `http://127.0.0.1:8787`. */
   readonly origin: string;
@@ -34,14 +34,17 @@ export interface PortList {
 const answerMsMax = 2_000;
 /** Longer than a port waits for its engine. */
 const actMsMax = 17_000;
-/** A port sends something each second; one that stands still sends nothing. */
+/** A port sends a message each second; a hung one sends nothing. */
 const silenceMsMax = 1_500;
 const openMsMax = 2_000;
 /** All rows of an engine at their bounds are less. */
 const messageCharsMax = 64 * 1024 * 1024;
 const idMax = 100;
 
-/** A link as `sluice run --ui` prints it. Throws where it is none, without what stands behind its `#`. */
+/**
+ * Parses a link as printed by `sluice run --ui`. Throws if it is not a link; the message leaves out the part behind its
+ * `#`.
+ */
 export const readLink = (text: string): PortLink => {
   const [address = ""] = text.split("#");
   const refuse = (why: string): never => {
@@ -141,7 +144,7 @@ export const storyAt = async (link: PortLink, id: string, clOrdId: string): Prom
   return Array.isArray(answer) ? (answer as readonly Event[]) : [];
 };
 
-/** What became of it at the engine, in its own words; rejects where nothing is known of that. */
+/** Returns the engine's own result of an action; rejects if the result is not known. */
 export const actAt = async (link: PortLink, id: string, action: ControlAction): Promise<ControlResult> => {
   const signal = AbortSignal.timeout(actMsMax);
   const response = await request(link, `${pathOf(id)}/actions`, {
@@ -158,11 +161,11 @@ export const actAt = async (link: PortLink, id: string, action: ControlAction): 
   return answer as unknown as ControlResult;
 };
 
-/** What a stream of updates tells. */
+/** Receiver of a stream of updates. */
 interface Followed {
-  /** `isWhole`: everything anew. */
+  /** Takes an update. `isWhole`: it is a complete snapshot. */
   update(update: ControlUpdate, isWhole: boolean): void;
-  /** The port lives; its engine's thread was heard so long ago. */
+  /** Takes a beat: the port is alive, and its engine's thread was active `silentMs` ago. */
   beat(silentMs: number): void;
 }
 

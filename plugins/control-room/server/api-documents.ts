@@ -41,7 +41,7 @@ const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 const text = { type: "string" } as const;
 const closed = { type: "object", additionalProperties: false } as const;
 
-/** A row and where it stands. */
+/** A row and its key. */
 const change: readonly Json[] = [
   {
     type: "string",

@@ -1,10 +1,10 @@
 /**
  * Routes of the control port, behind the guard.
  *
- * Invariants: what a GET asks for changes nothing; every answer that is no file and no stream is JSON; a failure says
- * nothing of this machine; asking the engine's thread is bounded in number and by the second, stories apart from
- * actions, and what is urgent is never turned away for it.
- * Not here: who may ask (request-guard.ts), what the answers look like to a client (api-documents.ts).
+ * Invariants: a GET changes nothing; every answer that is no file and no stream is JSON; an error contains nothing
+ * about this machine; requests to the engine's thread are bounded in number and by the second, stories apart from
+ * actions, and urgent actions are never refused for it.
+ * Not here: access (request-guard.ts), the form of answers (api-documents.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Context, Hono } from "hono";
@@ -19,7 +19,7 @@ import type { FromPort } from "./thread-messages.ts";
 import { TokenBucket } from "./token-bucket.ts";
 import { UrgentActions, urgentKey } from "./urgent-actions.ts";
 
-/** What a request to the engine's thread is answered with. */
+/** Answer to a request to the engine's thread. */
 export interface EngineAnswer {
   readonly status: number;
   readonly text: string;

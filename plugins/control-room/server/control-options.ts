@@ -1,8 +1,8 @@
 /**
- * Options of the control port, and what they come to: where it listens and who may ask.
+ * Options of the control port, and the resulting address and access.
  *
- * Invariants: without an option that says so nobody but this machine reaches it; beyond this machine only with TLS, or
- * behind a proxy that ends it, and with tokens of the user's own.
+ * Invariants: without an explicit option only this machine reaches it; beyond this machine only with TLS, or behind a
+ * proxy that ends it, and with tokens of the user's own.
  */
 import { readFileSync } from "node:fs";
 import { SluiceError } from "sluice";
@@ -23,7 +23,7 @@ export interface ControlOptions {
   readonly names: readonly string[];
   /** A proxy in front of it ends TLS and is reached under `names`. */
   readonly behindProxy: boolean;
-  /** Nobody may act: there is a reading token only. */
+  /** No client may act: there is a reading token only. */
   readonly readOnly: boolean;
   /** A file with tokens of your own: the acting one, and on a second line the reading one. */
   readonly tokenFile?: string;
@@ -47,7 +47,7 @@ const textOf = (file: string): string => {
   }
 };
 
-/** What the thread is told, the tokens, and the address for people. */
+/** Returns the facts for the thread, the tokens, and the address for people. */
 export const portOf = (
   options: ControlOptions,
   version: string,

@@ -2,8 +2,8 @@
  * Control room of a process: its control port, and every engine that is shown there.
  *
  * Invariants: engines of one process with equal options share one port; the port is opened with the first and closed
- * with the last; an engine that stops is told to those who watch before its stop goes on; a port that fails leaves the
- * engines trading, and is told to each.
+ * with the last; the stop of an engine is sent to its viewers before it continues; a port that fails leaves the engines
+ * trading, and is reported to each.
  * Not here: the fold of an engine (engine-view.ts), options (control-options.ts).
  */
 
@@ -20,18 +20,18 @@ const beatMs = 500;
 
 interface Room {
   readonly thread: ControlThread;
-  /** For browsers. */
+  /** Address for browsers. */
   readonly url: string;
-  /** For programs of this machine. */
+  /** Address for programs of this machine. */
   readonly local: string;
   readonly tokens: PortTokens;
-  /** Other programs of this machine are not told of it. */
+  /** The port is not announced to other programs of this machine. */
   readonly unlisted: boolean;
   readonly engines: string[];
   file: string;
 }
 
-/** What one source at a port has of its own. */
+/** State of one source at a port. */
 interface Placing {
   /** Called when the port ends by itself. */
   readonly failed: (why: string) => void;
@@ -75,7 +75,7 @@ export interface ControlPlace {
   readonly url: string;
   readonly tokens: PortTokens;
   beat(): void;
-  /** Resolves when those who watch were told and, for the last one, the port is closed. */
+  /** Resolves when the viewers were informed and, for the last source, the port is closed. */
   leave(): Promise<void>;
 }
 

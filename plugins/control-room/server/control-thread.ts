@@ -1,10 +1,10 @@
 /**
- * The engine's side of the control port: starts its thread, hands it the updates of each source as text, and answers
- * what it asks.
+ * The engine's side of the control port: starts its thread, sends it the updates of each source as text, and answers
+ * its requests.
  *
- * Invariants: at most `aheadMax` updates are on their way; a thread that falls behind gets everything anew when it has
- * caught up, so that nothing queues; whatever becomes of the thread, the engine trades on.
- * Not here: HTTP (http-listener.ts), what sources are made of (engine-source.ts).
+ * Invariants: at most `aheadMax` updates are on their way; a thread that falls behind receives a snapshot when it has
+ * caught up, so that nothing queues; a failure of the thread does not stop trading.
+ * Not here: HTTP (http-listener.ts), sources (engine-source.ts).
  */
 import type { Worker } from "node:worker_threads";
 import type { Subscription } from "rxjs";
@@ -16,7 +16,7 @@ import type { FromPort, PortFacts, ToPort } from "./thread-messages.ts";
 const aheadMax = 50;
 const heapMb = 512;
 
-/** What the port is made of, as `npm install` takes it. */
+/** Packages that the port needs, as specifiers for `npm install`. */
 const portPackages = { hono: "hono@4", "@hono/node-server": "@hono/node-server@2" } as const;
 
 interface Link {

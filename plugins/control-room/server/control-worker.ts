@@ -1,8 +1,8 @@
 /**
- * Thread of the control port: HTTP, its guard, and all who read, away from the engine's thread.
+ * Thread of the control port: HTTP, its guard, and all readers, apart from the engine's thread.
  *
- * Invariants: it holds hashes of the tokens and no key of anybody; a reader costs the engine's thread nothing; it ends
- * when it is told to, and with its process.
+ * Invariants: it holds hashes of the tokens and no API key; a reader costs the engine's thread nothing; it ends on
+ * request, and with its process.
  * Not here: the engine's side (control-thread.ts).
  */
 import { setPriority } from "node:os";
@@ -18,7 +18,7 @@ import type { FromPort, PortFacts, ToPort } from "./thread-messages.ts";
 const beatMs = 1_000;
 /** Of 19: it runs at once where a processor is free, and second where none is. */
 const givenWay = 5;
-/** Sources whose end is remembered, so that a page that was away is told. */
+/** Number of ended sources that are remembered, so that a page that reconnects learns of their end. */
 const goneMax = 20;
 
 const clock = createSystemClock();
@@ -31,7 +31,7 @@ const feeds = new Map<string, SourceFeed>();
 const waiting = new Map<number, (answer: EngineAnswer) => void>();
 let asked = 0;
 
-/** Longer than an engine takes for an action: engine-source.ts. */
+/** Timeout of an action; longer than an engine takes for one: engine-source.ts. */
 const askMsMax = 15_000;
 const silence = {
   ok: false,
@@ -67,8 +67,8 @@ const forgetGone = (): void => {
 };
 
 /**
- * Where a thread has a priority of its own it gives way to the engine's. Elsewhere the call would slow the whole
- * process down.
+ * Lowers the priority of this thread below the engine's, on platforms where threads have their own. Elsewhere the call
+ * would slow the whole process down.
  */
 const giveWay = (): void => {
   if (process.platform !== "linux") return;
@@ -124,7 +124,7 @@ const start = async (): Promise<void> => {
         return undefined;
       case "close":
         beats.unsubscribe();
-        // Ends this thread, whatever still waits in it.
+        // Ends this thread, with any pending work.
         return void listening.close().then(() => process.exit());
     }
   });

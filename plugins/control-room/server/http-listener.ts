@@ -119,7 +119,7 @@ const guarded = (rules: () => GuardRules, clock: Clock, routes: Routes): Request
   };
 };
 
-/** The connection ends with it: what its sender had still to say is not read. */
+/** Refuses a request and ends its connection: the rest of the request is not read. */
 const refuse = (outgoing: ServerResponse, status: number, code: RefusalCode | "RATE_LIMITED", text: string): void => {
   const body = JSON.stringify({ ok: false, code, text });
   const more = status === 401 ? { "www-authenticate": "Bearer" } : {};
@@ -132,7 +132,7 @@ const refuse = (outgoing: ServerResponse, status: number, code: RefusalCode | "R
   outgoing.end(body);
 };
 
-/** What was written last, such as the end of a stream, is let out. */
+/** Closes the server after its last output, such as the end of a stream, was sent. */
 const closed = (server: Server, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
     const timer = clock.setTimer(clock.now() + partingMs, () => server.closeAllConnections());

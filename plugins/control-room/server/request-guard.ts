@@ -1,10 +1,10 @@
 /**
- * Request guard: who may ask what of the control port, decided from the head of a request before anything is routed.
+ * Request guard: access to the control port, decided from the head of a request before routing.
  *
  * Invariants: pure; checks run in this order and the first that fails answers: shape, peer, Host, Origin,
  * Sec-Fetch-Site, upgrade, path, token, method, content type, size; a token is compared in constant time and only in
  * the header made for it; nothing that a browser sends by itself gives access.
- * Not here: how often somebody may ask (token-bucket.ts), bodies (request-body.ts).
+ * Not here: rate limits (token-bucket.ts), bodies (request-body.ts).
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
@@ -130,7 +130,7 @@ const judgeRoute = (method: string, url: string, headers: ReadonlyMap<string, st
   return { ok: true, access, path };
 };
 
-/** Both comparisons are made whatever the first one gives, over hashes of one length. */
+/** Returns the access of a token. Both comparisons are always made, over hashes of one length. */
 const accessOf = (
   authorization: string | undefined,
   { read, act }: GuardRules["tokens"],
@@ -144,7 +144,7 @@ const accessOf = (
   return mayRead ? "read" : undefined;
 };
 
-/** What is kept of a token where it is only compared. */
+/** Returns the hash of a token, stored where it is only compared. */
 export const tokenHash = (token: string): string => createHash("sha256").update(token).digest("hex");
 
 /** Values of Host under which a port is ours: its address, and the names that it was given. */

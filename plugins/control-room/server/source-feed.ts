@@ -1,17 +1,17 @@
 /**
- * Feed of one source to all who read it: the document in the port's thread, and server-sent events for each reader.
+ * Feed of one source to all its readers: the document in the port's thread, and server-sent events for each reader.
  *
  * Invariants: an update is written as bytes once, for all readers; a reader whose socket takes no more gets nothing
- * until it does: only the keys of the rows that it missed are kept, at most `missedMax`, then it is given everything;
- * so a reader costs one update at most, however slow it is; one that takes nothing for `stuckMs` is disconnected.
- * Not here: who may read (request-guard.ts), where updates come from (control-thread.ts).
+ * until it does: only the keys of the rows that it missed are kept, at most `missedMax`, then it receives a snapshot;
+ * so a reader costs one update at most, at any speed; one that takes nothing for `stuckMs` is disconnected.
+ * Not here: access (request-guard.ts), the origin of updates (control-thread.ts).
  */
 import { ControlDocument, type ControlUpdate } from "../control-document.ts";
 import type { ControlChange, EngineRow, SectionName } from "../control-rows.ts";
 
 /** The part of a response that a stream is written to. */
 export interface Sink {
-  /** False: it takes no more until `onDrain` is called. */
+  /** Writes bytes. Returns false if the stream takes no further bytes until `onDrain` is called. */
   write(bytes: Uint8Array): boolean;
   onDrain(run: () => void): void;
   end(): void;
@@ -102,7 +102,7 @@ export class SourceFeed {
     return this.#isGone;
   }
 
-  /** What a list of sources says of it. */
+  /** Row of the engine in a list of sources. */
   get engine(): EngineRow | undefined {
     return this.#document.row("engine", "");
   }
@@ -141,7 +141,7 @@ export class SourceFeed {
     for (const reader of this.#readers) reader.take(bytes, update.rows, this.#heardAt);
   }
 
-  /** Everything anew, as updates were left out on the way here. */
+  /** Replaces the document with a snapshot, because updates were left out on the way here. */
   takeSnapshot(text: string): void {
     this.#document = new ControlDocument(this.id);
     this.#document.apply(JSON.parse(text) as ControlUpdate);
@@ -167,7 +167,7 @@ export class SourceFeed {
     }
   }
 
-  /** Begins with everything as it stands. The returned function ends it. */
+  /** Adds a reader, which first receives the complete state. The returned function removes it. */
   join(sink: Sink): () => void {
     const reader = new StreamReader(sink, this);
     this.#readers.add(reader);
@@ -178,7 +178,7 @@ export class SourceFeed {
     };
   }
 
-  /** No more updates come: readers are told and their streams end. */
+  /** Ends the feed: readers are informed and their streams end. */
   gone(): void {
     this.#isGone = true;
     const bytes = frame("gone", JSON.stringify({ source: this.id }));

@@ -6,7 +6,7 @@
  */
 import type { ControlAction } from "../control-source.ts";
 
-/** What the thread of the port is started with. */
+/** Start parameters of the port's thread. */
 export interface PortFacts {
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export interface PortFacts {
   /** Peers other than this machine are let in. */
   readonly isOpen: boolean;
   /**
-   * SHA-256 of the tokens, hexadecimal: the tokens themselves stay on the engine's side. `act` is absent where nobody
+   * SHA-256 of the tokens, hexadecimal: the tokens themselves stay on the engine's side. `act` is absent if no client
    * may act.
    */
   readonly tokens: { readonly read: string; readonly act?: string };

@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#left = most;
   }
 
-  /** Takes one, or says that there is none. `now` in milliseconds. */
+  /** Takes one token; returns false if there is none. `now` in milliseconds. */
   take(now: number): boolean {
     if (now > this.#at) {
       const gained = Number.isFinite(this.#at) ? ((now - this.#at) / 1_000) * this.#perSecond : 0;

@@ -1,10 +1,10 @@
 /**
- * Urgent actions: halts, and the cancel of all orders, which no rate limit of the port keeps out.
+ * Urgent actions: halts, and the cancel of all orders, which no rate limit of the port refuses.
  *
- * Invariants: an urgent action is begun within `pauseMs` of being asked for, whatever is being done; of equal ones one
- * begins every `pauseMs` at most, and those that come in between share the next one, so that a flood of them costs no
- * more than that.
- * Not here: which those are (control-source.ts), who may ask (request-guard.ts), how often anything else may be asked
+ * Invariants: an urgent action begins within `pauseMs` of its request, independent of other actions; equal actions
+ * begin at most once every `pauseMs`, and requests in between share the next one, so that the cost of a flood is
+ * bounded.
+ * Not here: the list of urgent actions (control-source.ts), access (request-guard.ts), rate limits of other requests
  * (token-bucket.ts).
  */
 import { firstValueFrom } from "rxjs";
