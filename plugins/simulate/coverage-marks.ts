@@ -11,7 +11,7 @@ import { networkKinds } from "./network.ts";
 import type { Watched } from "./oracle.ts";
 
 const resolutions = ["live", "partially_filled", "filled", "canceled", "absent"] as const;
-/** What waits for the start, when nothing is known of the windows yet, waits untold. */
+/** Layers of rate limits. Waits at the start, before anything is known of the windows, are not reported. */
 const layers = ["key", "uid", "ip"] as const;
 const outcomes = ["done", "rejected", "limited", "unknown", "dropped"] as const;
 const pushFaults = ["push-lost", "push-double", "push-late"] as const;

@@ -68,7 +68,7 @@ const shifted = (series: Series, jump: Fault, startAt: number): Series => {
   return rebuilt(series, series.at, columns);
 };
 
-/** At least one lot is left of whatever was there. */
+/** Divides quantities by the fault's size; at least one lot is left of each. */
 const thinned = (series: Series, fault: Fault, startAt: number): Series => {
   const names = columnNames[series.kind];
   const columns = columnsOf(series).map((column, index) => {

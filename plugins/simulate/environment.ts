@@ -93,7 +93,7 @@ const venueOf = (contract: Contract, config: CheckedConfig, tape: Tape, users: r
   });
 };
 
-/** Listings of a while ago, where a fault says so. */
+/** Returns the listings, delayed where a fault requires it. */
 const listingsOf = (
   environment: Pick<Environment, "venue" | "contract" | "service" | "lags">,
   faults: readonly Fault[],
@@ -112,7 +112,7 @@ const listingsOf = (
   };
 };
 
-/** The contract as the service keeps it: the engine goes by what it was told of the service. */
+/** Returns the contract as the service keeps it; the engine keeps to the contract that it was given. */
 const keptContract = (config: CheckedConfig, contract: Contract, forgetful: boolean): Contract =>
   forgetful
     ? createContract({ ...config.profile, history: { ...config.profile.history, unfilledCanceledVanish: true } })
@@ -145,7 +145,7 @@ export class Environment {
     pendingOrders: undefined,
     orderHistory: undefined,
   };
-  /** How the service's limits differ from their description. */
+  /** Difference between the service's limits and their description. */
   readonly quirk: LimitQuirk | undefined;
   /** Instruments whose steps were changed. */
   readonly coarser = new Set<string>();

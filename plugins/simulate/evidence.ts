@@ -19,7 +19,7 @@ interface Placement {
 
 /** Under what the engine promises, by the way of an answer. */
 const settleMs = 29_000;
-/** What has arrived is on no way any more; listings may be so old. */
+/** Time after which no message is in transit any more; listings may be this old. */
 const lagMs = 10_000;
 const negativesLeast = 3;
 const sweepsLeast = 2;
@@ -57,7 +57,7 @@ const since = (times: readonly number[], from: number): number => times.filter((
 
 export class Evidence {
   readonly #placements = new Map<string, Placement>();
-  /** When complete listings were read. */
+  /** Instants at which complete listings were read. */
   readonly #listedAt = { pendingOrders: [] as number[], orderHistory: [] as number[] };
   readonly #profile: Contract["profile"];
   readonly #rejecting: ReturnType<typeof rejectingOf>;
@@ -104,7 +104,7 @@ export class Evidence {
     return this.#placements.get(clOrdId)?.refused === true;
   }
 
-  /** Whether enough complete negative answers were read. */
+  /** Returns true if enough complete negative answers were read. */
   absent(clOrdId: string): boolean {
     const placement = this.#placements.get(clOrdId);
     if (placement === undefined || placement.negatives < negativesLeast) return false;

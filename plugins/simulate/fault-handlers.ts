@@ -62,9 +62,9 @@ const cancelAim = 3;
 const placementAim = 1;
 /** An outage with this pick lets every request be executed and answers it with an error page. */
 const executedAim = 9;
-/** By then a process that was started again has been told what is left of the minute. */
+/** Delay of an outage; by then a restarted process knows the rest of the minute. */
 const outageAfterMs = 5_000;
-/** Until a process that was started again has read what there is. */
+/** Time until a restarted process has read the state. */
 const aliveAgainMs = 2_000;
 const arrivalMs = 20_000;
 /** Before the shortest time until the next process is started. */
@@ -299,7 +299,7 @@ const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> 
       const instrument = pickOf(tape.instruments, fault);
       if (instrument === undefined || !venue.lists(instrument.instId)) return;
       const { instId, tickSize, lotSize } = instrument;
-      // Whichever instrument it is.
+      // The choice is independent of the instrument.
       const coarser =
         Math.floor(fault.pick / tape.instruments.length) % 2 === 0
           ? { tickSize: times(tickSize, fault.size) }

@@ -14,9 +14,9 @@ type Range = readonly [from: number, to: number];
 interface Row {
   /** So many a minute in a seed that has it. */
   readonly perMinute: Range;
-  /** Its size: milliseconds, weight, ticks, whatever the kind counts. */
+  /** Size of the fault: milliseconds, weight or ticks, depending on the kind. */
   readonly size?: Range;
-  /** How long it lasts, milliseconds. */
+  /** Duration of the fault, in milliseconds. */
   readonly forMs?: Range;
   /** Comes once, at the very beginning. */
   readonly once?: true;
@@ -135,14 +135,14 @@ const aims = [
 ] as const;
 export const aimOf = ({ pick }: Fault): (typeof aims)[number] => aims[pick % aims.length] ?? "any";
 
-/** What an outage leaves of the service, and what becomes of the requests it meets. */
+/** Requests that an outage affects, and its effect on them. */
 const outageAims = ["every request", "every read", "every question for an order by its id"] as const;
 const outageManners = ["error-before", "drop-request", "busy", "error-after", "drop-answer", "not-json"] as const;
 export const outageAimOf = ({ pick }: Fault): (typeof outageAims)[number] =>
   outageAims[pick % outageAims.length] ?? "every request";
 export const outageMannerOf = ({ pick }: Fault): (typeof outageManners)[number] =>
   outageManners[Math.floor(pick / outageAims.length) % outageManners.length] ?? "error-before";
-/** What machines on the way answer instead of the service, or the service when it has lost count of a call. */
+/** Answers of proxies instead of the service, or of a service that has lost the state of a call. */
 const otherForms = [
   "a page with status 400",
   "a page with status 403",

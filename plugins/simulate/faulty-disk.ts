@@ -58,8 +58,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * The journal says that trading was halted. What was written and not flushed is there for the next process, unless a
-   * crash takes it.
+   * True if the last mode in the journal is "halted". Written data that was not flushed is there for the next process,
+   * unless a crash removes it.
    */
   get halted(): boolean {
     const { bytes, length } = [...this.#files.values()].at(-1) ?? fileOf(new Uint8Array());

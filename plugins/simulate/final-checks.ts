@@ -1,10 +1,9 @@
 /**
- * What must hold when nothing has gone wrong for a while: the engine's picture is the service's, and what is wanted is
- * there.
+ * Checks after a time without faults: the engine's state is that of the service, and all wanted orders exist.
  *
- * Invariants: looks at what the engine tells strategies and at the service's own records; reads once more, as any
- * client could. The market may still move orders, as where an instrument is listed again after quiet began: a
- * difference counts where a second look, after all that was on its way has arrived, finds the same one.
+ * Invariants: reads the state that strategies receive from the engine and the service's own records; reads again, as
+ * any client could. The market may still move orders, as where an instrument is listed again after quiet began: a
+ * difference counts only if it is still there in a second look, after all messages in transit have arrived.
  */
 import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { abs, add, compare, type OrderRecord, sub, type WantedOrder } from "sluice";

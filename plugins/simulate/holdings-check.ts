@@ -1,8 +1,9 @@
 /**
- * What strategies hold after quiet: by the engine, by the fills of their orders at the service, and by the account.
+ * Checks positions of strategies after quiet: by the engine, by the fills of their orders at the service, and by the
+ * account.
  *
- * Invariants: asked only where strategies protect positions and no journal was lost; the account's positions are
- * compared where nothing but our orders was executed.
+ * Invariants: checked only if strategies protect positions and no journal was lost; the account's positions are
+ * compared only if no other orders were executed.
  */
 import { add } from "sluice";
 import type { Environment } from "./environment.ts";

@@ -1,8 +1,8 @@
 /**
  * Limit quirk: one way in which a simulated service's rate limits, stamps or counts differ from their description.
  *
- * Invariants: a scenario has at most one, for its whole length; what an engine is told stays what it decides by, so
- * that a quirk never changes orders by itself.
+ * Invariants: a scenario has at most one, for its whole length; the engine's decisions still depend only on the data it
+ * receives, so that a quirk never changes orders by itself.
  * Not here: single lost, late and doubled requests (network.ts), steps of the calendar (fault-handlers.ts), other
  * clients.
  */
@@ -26,7 +26,7 @@ interface Quirk {
   readonly stamp?: (at: number, count: number, random: Random) => number | undefined;
   readonly counts?: "behind" | "missing";
   readonly change?: LimitChange;
-  /** How fast the service's clock runs against the machine's. */
+  /** Drift of the service's clock against the machine's, in parts per million. */
   readonly driftPpm?: number;
 }
 
@@ -55,7 +55,7 @@ const quirks: readonly Quirk[] = [
   { words: "the service's clock is slow by 500 ppm", driftPpm: -500 },
 ];
 
-/** The quirk that a fault's choice stands for. */
+/** Returns the quirk for the choice of a fault. */
 const quirkOf = (pick: number): Quirk => quirks[pick % quirks.length] as Quirk;
 export const quirkWordsOf = (pick: number): string => quirkOf(pick).words;
 
@@ -73,7 +73,7 @@ export const driftingTime = (time: VirtualClock, pick: number): Clock => {
   };
 };
 
-/** What the quirk does to answers, and to the limits in the course of a scenario. */
+/** Applies the quirk to answers, and to the limits during a scenario. */
 export class LimitQuirk {
   readonly #quirk: Quirk;
   readonly #random: Random;

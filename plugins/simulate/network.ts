@@ -1,10 +1,10 @@
 /**
  * Network between a simulated process and the service, with the faults of requests and answers.
  *
- * Invariants: a request that left arrives or is lost whatever becomes of its sender; an answer reaches only the process
- * that asked; a fault meets one request and is used up, but an outage, which meets all it is about until it ends; after
- * `timeoutMs` on the sender's clock an answer is too late.
- * Not here: pushes (pushes.ts), what the faults are (fault.ts).
+ * Invariants: a request that was sent arrives or is lost, independent of its sender; an answer reaches only the process
+ * that asked; a fault meets one request and is used up, except an outage, which affects all matching requests until it
+ * ends; after `timeoutMs` on the sender's clock an answer is too late.
+ * Not here: pushes (pushes.ts), the faults (fault.ts).
  */
 
 import { SluiceError } from "sluice";
@@ -31,7 +31,7 @@ import type { ProcessClock } from "./process-clock.ts";
 export interface Sender {
   readonly clock: ProcessClock;
   sent(request: WireRequest): void;
-  /** An answer is about to be told. */
+  /** Called before an answer is delivered. */
   heard(request: WireRequest, response: WireResponse): void;
   unheard(request: WireRequest): void;
 }

@@ -1,10 +1,10 @@
 /**
- * Compares what the engine says and does with what is true at the service, after every event.
+ * Compares the engine's events and actions with the true state of the service, after every event.
  *
  * Invariants: it looks at the venue's own records, the requests and answers as they pass, the disk, and the engine's
  * journal, and never into the engine; it changes nothing.
  * Not here: the state after quiet (final-checks.ts), quota (quota-invariants.ts), slots that hold two orders
- * (surplus-check.ts), what the invariants are called (invariants.ts).
+ * (surplus-check.ts), the names of invariants (invariants.ts).
  */
 import { compare, type Event, type OrderRecord } from "sluice";
 import type { CancelBody, Contract, PlaceBody } from "sluice/dialect";
@@ -22,7 +22,7 @@ import { SurplusCheck } from "./surplus-check.ts";
 
 type OrderChange = EventOf<"order.changed">;
 
-/** What the oracle knows of a process. */
+/** Facts that the oracle knows of a process. */
 export interface Watched {
   readonly number: number;
   /** The last process was halted, so that this one is from its beginning. */
@@ -44,15 +44,15 @@ interface OracleOptions {
   readonly contract: Contract;
   readonly ids: ClientOrderIds;
   readonly now: () => number;
-  /** The machine's calendar, by which a process without a journal tells new ids from used ones. */
+  /** Wall-clock time of the machine, by which a process without a journal distinguishes new ids from used ones. */
   readonly wallNow: () => number;
-  /** Whether the next process knows of a placement, or may be left without its record. */
+  /** Returns true if the next process knows of a placement, or may be left without its record. */
   readonly isRecorded: (clOrdId: string) => boolean;
   /** A journal was taken away: the next process cannot know what the last one sent. */
   readonly amnesia: () => boolean;
   /** The service forgets what ended without trading: such an order is as good as one that never was. */
   readonly forgetful: boolean;
-  /** The last process was halted, and the disk says so. */
+  /** Returns true if the last process was halted and the disk contains this. */
   readonly halted: () => boolean;
   readonly fail: (invariant: Invariant, text: string) => void;
 }

@@ -1,9 +1,9 @@
 /**
  * Event loop of a scenario: turns the clock, timers, rows of the market and their deliveries to the process that runs.
  *
- * Invariants: what is due first happens first, and within one instant rows, bars and deliveries come before timers, as
- * in a backtest (backtest/player.ts); promises settle before the next step; a process that stands still or is gone
- * misses what the market does meanwhile.
+ * Invariants: events happen in order of time, and within one instant rows, bars and deliveries come before timers, as
+ * in a backtest (backtest/player.ts); promises settle before the next step; a process that is paused or gone misses the
+ * market data of that time.
  */
 
 import type { LatencyModel } from "sluice/backtest";
@@ -21,7 +21,7 @@ export class Play {
   readonly #ways: ReturnType<LatencyModel["make"]>;
   readonly #takers: readonly RowTaker[];
   readonly #order: Environment["tape"]["order"];
-  /** When each row reaches the process. */
+  /** Instants at which the rows reach the process. */
   readonly #due: Float64Array;
   #applied = 0;
   #delivered = 0;
@@ -44,7 +44,7 @@ export class Play {
     return this.#steps;
   }
 
-  /** Goes on until `untilAt`, or until an invariant is violated or `done` says so. */
+  /** Runs until `untilAt`, or until an invariant is violated or `done` returns true. */
   async to(untilAt: number, done: () => boolean = () => false): Promise<void> {
     for (;;) {
       if (this.#promises.asked) {

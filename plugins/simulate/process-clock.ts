@@ -1,9 +1,9 @@
 /**
- * Clock of one simulated process: it can stand still, sleep, see its calendar step, and die.
+ * Clock of one simulated process: it can be paused, sleep, have its calendar stepped, and die.
  *
- * Invariants: the steady scale never falls; while the process stands still nothing of it runs, and what became due runs
- * in order when it goes on; while the machine sleeps the steady scale stands still too and the calendar goes on;
- * nothing of a dead process ever runs; how many timers are set is known, so that none can be left behind unseen.
+ * Invariants: the steady scale never falls; while the process is paused none of its code runs, and due timers run in
+ * order when it resumes; while the machine sleeps the steady scale is paused too and the calendar advances; no code of
+ * a dead process runs; the number of timers is known, so that a leftover timer is detected.
  */
 import type { Clock, Timer, VirtualClock } from "sluice/extension";
 
@@ -31,7 +31,7 @@ export class ProcessClock implements Clock {
     return this.#pausedAt !== undefined;
   }
 
-  /** How far the steady scale is behind the environment's. */
+  /** Milliseconds by which the steady scale is behind the environment's. */
   get behindMs(): number {
     return this.#behindMs;
   }
@@ -74,7 +74,7 @@ export class ProcessClock implements Clock {
     };
   }
 
-  /** Runs what reaches the process from outside; it waits while the process stands still. */
+  /** Runs code for input from outside; it waits while the process is paused. */
   deliver(run: () => void): void {
     if (!this.#alive) return;
     if (this.#pausedAt === undefined) run();

@@ -40,7 +40,7 @@ export class ProcessSupervisor {
     return this.#current;
   }
 
-  /** How many were started. */
+  /** Number of processes that were started. */
   get processes(): number {
     return this.#processes;
   }
@@ -111,7 +111,7 @@ export class ProcessSupervisor {
     this.#stopAndStart(cancelsAtStop(fault), fault.size);
   }
 
-  /** No more faults: what stands still goes on, what cannot is replaced. */
+  /** Ends all faults: resumes a paused process, and replaces one that cannot continue. */
   calm(): void {
     const process = this.#current;
     if (process?.clock.paused === true) process.clock.resume();
@@ -121,7 +121,7 @@ export class ProcessSupervisor {
       this.#current.engine.resume("quiet");
   }
 
-  /** Stops the current process for good; resolves while time passes. */
+  /** Stops the current process permanently; resolves while time passes. */
   retire(): void {
     this.#retired = true;
     const process = this.#current;
@@ -187,7 +187,7 @@ export class ProcessSupervisor {
     process.engine.stop({ cancel }).then(ended, ended);
   }
 
-  /** What a stop left running is given some time to end by itself. */
+  /** Checks that everything of a stopped process has ended after some time. */
   #checkLeftovers(process: SimulatedProcess): void {
     const { clock } = process;
     this.#later(leftoverMs, () => {

@@ -16,14 +16,14 @@ const exact = (value: number): number => Math.round(value * 1e9) / 1e9;
 interface Due {
   readonly at: number;
   readonly level: number;
-  /** The engine saw it and knew of every fill: it has to close whatever the price does now. */
+  /** The engine saw the price and knew of every fill: it has to close, for any later price. */
   hard: boolean;
 }
 
-/** What one protection covers: of an entry slot, or of the whole position (`slot` empty). */
+/** Cover of one protection: an entry slot, or the whole position (`slot` empty). */
 export class Cover {
   readonly slot: string;
-  /** Of the order that closes. */
+  /** Side of the closing order. */
   side: Side;
   protect: Protect;
   qty = 0;
@@ -35,7 +35,7 @@ export class Cover {
   #bought = 0;
   #paid = 0;
   #extreme: number | undefined;
-  /** What the extreme was a while ago. */
+  /** Earlier values of the extreme. */
   #extremes: { readonly at: number; readonly px: number }[] = [];
 
   constructor(slot: string, side: Side, protect: Protect) {
@@ -85,7 +85,7 @@ export class Cover {
     this.attempts = 0;
   }
 
-  /** Where it stops out; undefined where no stop is set or a trailing one has seen no price. */
+  /** Price of the stop; undefined if no stop is set or a trailing one has seen no price. */
   get level(): number | undefined {
     const { stopLoss, trailing } = this.protect;
     const way = this.side === "sell" ? -1 : 1;
@@ -126,7 +126,7 @@ export class Cover {
   }
 }
 
-/** What one strategy holds of an instrument by the fills of its orders. */
+/** Position of one strategy in an instrument, by the fills of its orders. */
 export class Book {
   readonly strategy: string;
   readonly instId: string;

@@ -1,10 +1,10 @@
 /**
- * Compares what protective orders do with what the fills at the service and the prices an engine saw ask of them.
+ * Compares protective orders with those that the fills at the service and the prices seen by an engine require.
  *
- * Invariants: it looks at what strategies want, at the service's fills and at the prices delivered to the process, and
- * not at the engine's protections; time counts against the engine only while it could have acted; what a lost journal
- * knew is asked of nobody.
- * Not here: arithmetic (protected-position.ts), what is compared after quiet (holdings-check.ts).
+ * Invariants: it reads the wanted orders of strategies, the service's fills and the prices delivered to the process,
+ * and not the engine's protections; time counts against the engine only while it could have acted; knowledge that was
+ * lost with a journal is not required.
+ * Not here: arithmetic (protected-position.ts), comparisons after quiet (holdings-check.ts).
  */
 import type { Subscription } from "rxjs";
 import type { Event, Market, OrderRecord, Quote, Wanted, WantedOrder } from "sluice";
@@ -17,7 +17,7 @@ import { Book, Cover } from "./protected-position.ts";
 
 type Protect = NonNullable<WantedOrder["protect"]>;
 
-/** The engine as far as it is needed to say whether it could have acted. */
+/** Part of the engine that decides whether it could have acted. */
 interface ProtectingEngine {
   readonly number: number;
   readonly state: string;
@@ -46,19 +46,19 @@ interface ProtectionOracleOptions {
 
 interface Owner {
   readonly strategy: string;
-  /** Of the entry; empty where the whole position is protected. */
+  /** Slot of the entry; empty if the whole position is protected. */
   readonly slot: string;
   /** It closes what `slot` protects. */
   readonly closes: boolean;
 }
 
 const lookMs = 250;
-/** Where nothing fails: a cancel's way there and back, the stop's way there, and two looks. */
+/** Longest delay of a stop without failures: round trip of a cancel, one way of the stop, and two looks. */
 const calmMsMax = 750;
 /**
- * How long a stop may be due while nothing keeps the engine from sending it: an exit waits up to 5 s for cancels of its
- * side, a fill may be learned of by reading when pushes are lost, and what is limited waits for the next minute, which
- * is not counted here.
+ * Longest time for which a stop may be due while nothing keeps the engine from sending it: an exit waits up to 5 s for
+ * cancels of its side, a fill may be found only by reading when pushes are lost, and a limited request waits for the
+ * next minute, which is not counted here.
  */
 const firstMsMax = 20_000;
 /** After an attempt that executed nothing: the longest pause between two, and as long as a first one may take. */
@@ -105,7 +105,7 @@ export class ProtectionOracle {
     this.#options = options;
   }
 
-  /** What each strategy holds of each instrument by its fills at the service. */
+  /** Positions of each strategy in each instrument, by its fills at the service. */
   get books(): readonly Book[] {
     return [...this.#books.values()];
   }
@@ -215,7 +215,7 @@ export class ProtectionOracle {
     this.#options.every(lookMs, () => this.#look());
   }
 
-  /** Another process goes on with what the last one left on disk. */
+  /** Follows a new process, which continues with the data that the last one left on disk. */
   #follow(process: ProtectingEngine): void {
     if (this.#process === process) return;
     const isFirst = this.#process === undefined;

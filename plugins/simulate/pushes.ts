@@ -2,7 +2,7 @@
  * Order records as the service pushes them to one user, over a connection that may be cut, silent or disorderly.
  *
  * Invariants: in order unless a fault says otherwise; what was under way when the connection went is lost; a new
- * process is told first whether pushes come.
+ * process is first informed whether pushes are available.
  */
 import { BehaviorSubject, type Observable, Subject } from "rxjs";
 import type { OrderRecord } from "sluice";

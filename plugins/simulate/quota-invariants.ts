@@ -14,11 +14,14 @@ import type { Invariant } from "./invariants.ts";
  */
 const intoShutMax = 4;
 /**
- * Where limits differ from their description, each process finds out by refusals: so many in so long, what one key can
- * send before its answers are read, twice, are none of its fault.
+ * Refusals that a process may receive while it discovers limits that differ from their description: twice the number of
+ * requests that one key can send before their answers are read.
  */
 const foundOut = { refusals: 24, withinMs: 600_000 };
-/** So near to a window's end the reserve may have been lent, and the windows cannot be told apart. */
+/**
+ * Distance from the end of a window below which the reserve may have been lent, and the windows cannot be
+ * distinguished.
+ */
 const edgeMs = 3_000;
 
 export class QuotaInvariants {
@@ -81,7 +84,7 @@ export class QuotaInvariants {
     const excused = this.#serviceNow() < this.#excusedUntil;
     if (status === limitedStatus) {
       this.counts.refused++;
-      // Where limits differ, what is heard of them is judged.
+      // With different limits, refusals are judged when the process receives them.
       if (excused || this.#isQuirky) this.counts.excused++;
       else this.#fail("I7", `${endpoint} is refused by a limit (${JSON.stringify(headers)})`);
       if (!this.#isQuirky) this.#checkShut(request, headers);
@@ -103,7 +106,7 @@ export class QuotaInvariants {
       this.#fail("I5", `${rest} weight is left of the minute while cancelling ${liveOrders} orders takes ${needed}`);
   }
 
-  /** The process hears of a refusal and learns from it how the limits differ. */
+  /** Counts a refusal that the process received, from which it learns the different limits. */
   #findOut(): void {
     const now = this.#serviceNow();
     if (now < this.#excusedUntil) return;

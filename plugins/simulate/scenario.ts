@@ -128,7 +128,7 @@ const goQuiet = async (environment: Environment, supervisor: ProcessSupervisor, 
   if (environment.violations.length === 0) await checkQuiet(environment, supervisor.current, play);
 };
 
-/** Whatever is left is killed, so that the next scenario begins alone. */
+/** Kills everything that is left, so that the next scenario starts alone. */
 const discard = async (supervisor: ProcessSupervisor): Promise<void> => {
   const { current } = supervisor;
   current?.clock.kill();

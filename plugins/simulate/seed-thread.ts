@@ -1,9 +1,9 @@
 /**
- * The far end of a thread that plays scenarios: loads the config once, then plays the seeds it is sent, one at a time.
+ * Worker side of a thread that plays scenarios: loads the config once, then plays the seeds it is sent, one at a time.
  *
- * Invariants: it says that it is ready, or why not, before it is sent anything; what it answers depends on the seed
- * alone, so that the time it took is left out.
- * Not here: who sends seeds (simulation-work.ts).
+ * Invariants: it reports that it is ready, or the reason for which it is not, before it receives seeds; its answers
+ * depend on the seed alone, so that the elapsed time is left out.
+ * Not here: the sender of seeds (simulation-work.ts).
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { loadConfigFile, messageOf } from "sluice/extension";

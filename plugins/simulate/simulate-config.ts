@@ -33,7 +33,7 @@ interface ScenarioOptions {
 
 /** Options of `simulate`: those of the command. */
 export interface SimulateOptions extends ScenarioOptions {
-  /** How many scenarios, default 50. */
+  /** Number of scenarios, default 50. */
   readonly seeds?: number;
   /** Seed of the first scenario, default 1; the others follow. */
   readonly first?: number;
@@ -50,20 +50,20 @@ export interface SimulateOptions extends ScenarioOptions {
   readonly merge?: readonly string[];
   /** Address of a Redis or Valkey, `redis://` or `rediss://`: workers there play the seeds (`sluice worker`). */
   readonly workers?: string;
-  /** With `workers`: how many there are, who refuses and why. */
+  /** Called with `workers`: receives the number of workers, and the workers that refuse with their reasons. */
   readonly onNotice?: (text: string) => void;
-  /** With `workers`: ends it early with `STOPPED`; what was played is kept there. */
+  /** With `workers`: ends the simulation early with `STOPPED`; scenarios that were played are kept in the queue. */
   readonly signal?: AbortSignal;
   /**
-   * Scenarios done, of how many, and the seed of the last; with `jobs` each process tells of its part when that is
-   * done.
+   * Called with the number of finished scenarios, their total, and the seed of the last; with `jobs` each process
+   * reports its part when it is done.
    */
   readonly onProgress?: (done: number, all: number, seed: number) => void;
 }
 
 /** Options of `traceScenario`. */
 export interface TraceOptions extends ScenarioOptions {
-  /** What happens, line by line, with no more faults than it takes to fail. */
+  /** Called with the events of the run with the fewest faults that still fails, line by line. */
   readonly onLine?: (line: string) => void;
   /** Text for people while the fewest faults are looked for, which takes many runs of the scenario. */
   readonly onNotice?: (text: string) => void;
@@ -249,7 +249,7 @@ const inProcess = async (args: readonly string[]): Promise<Summary> => {
     const { stdout } = await run(process.execPath, [starter(), ...args], { maxBuffer: outputBytesMax });
     return JSON.parse(stdout) as Summary;
   } catch (error) {
-    // A violation ends its process with 1, its summary printed all the same.
+    // A violation ends its process with code 1, but its summary is still printed.
     const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
     if (stdout.startsWith("{")) return JSON.parse(stdout) as Summary;
     throw new SluiceError("USAGE", `A part of the simulation failed: ${stderr.trim() || String(error)}`);

@@ -57,12 +57,12 @@ export class SimulatedProcess {
   readonly watched: Watched;
   /** Resolves when the start has ended, well or badly. */
   readonly begun: Promise<void>;
-  /** What each strategy wanted last. */
+  /** Last wanted orders of each strategy. */
   readonly wanted = new Map<string, readonly WantedOrder[]>();
   /** Strategy and slot of every order that was wanted. */
   readonly named = new Set<string>();
   readonly slots: SlotHistory;
-  /** What each strategy holds of an instrument, by the engine. */
+  /** Position of each strategy in an instrument, by the engine. */
   readonly positions = new Map<string, (instId: string) => Position>();
   /** Strategies that may not trade as they like, by a rule of the config. */
   readonly held = new Set<string>();
@@ -137,7 +137,7 @@ export class SimulatedProcess {
     );
   }
 
-  /** Whether the process dies here. */
+  /** Returns true if the process dies at this moment, and kills it. */
   #meets(moment: CrashMoment): boolean {
     if (this.#death?.moment !== moment) return false;
     const { die } = this.#death;
@@ -270,7 +270,7 @@ export class SimulatedProcess {
     };
   }
 
-  /** What is done over and over while no time passes would never end by itself: the scenario ends instead. */
+  /** Ends the scenario if events repeat while no time passes, because such a loop would never end. */
   #checkProgress({ type }: Event): void {
     const now = this.#environment.time.now();
     if (now !== this.#instant) [this.#instant, this.#events] = [now, 0];

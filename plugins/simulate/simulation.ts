@@ -2,8 +2,8 @@
  * Simulation: many scenarios of one config, each with a seed and faults of its own; one that fails is shortened to the
  * fewest faults.
  *
- * Invariants: a seed gives the same scenario however many run beside it; strategies and options are the config's own,
- * the service is the embedded one; plugins take part only when asked, as they may write files.
+ * Invariants: a seed gives the same scenario, for any number of parallel scenarios; strategies and options are the
+ * config's own, the service is the embedded one; plugins take part only when asked, as they may write files.
  */
 
 import { SluiceError } from "sluice";
@@ -109,7 +109,7 @@ export const seedPlayer = (
   return (seed) => playSeeds(config, market, { ...options, seeds: 1, first: seed });
 };
 
-/** How many scenarios may fail before the others are left. */
+/** Number of failed scenarios after which the remaining ones are skipped. */
 export const failuresMaxDefault = 3;
 
 const playSeeds = async (config: CheckedConfig, market: MarketOf, options: SimulateOptions): Promise<Summary> => {

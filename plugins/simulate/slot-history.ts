@@ -2,8 +2,8 @@
  * History of slots by the engine's events: a wanted order that was filled, refused or canceled is settled, also by an
  * order of a previous run that ended before this one began.
  *
- * Invariants: wanted orders are told apart by their mark; an order that was cut short by the engine or proved never to
- * have been there settles nothing.
+ * Invariants: wanted orders are distinguished by their mark; an order that the engine ended early, or that was proved
+ * never to have existed, settles nothing.
  */
 import type { Event, WantedOrder } from "sluice";
 import { type ClientOrderIds, wantedMark } from "sluice/extension";

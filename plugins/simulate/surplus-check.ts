@@ -1,15 +1,18 @@
 /**
- * Surplus check: an order more than its slot can hold, which a lost journal let come about, has to be canceled.
+ * Surplus check: an order in excess of its slot, possible after a lost journal, has to be canceled.
  *
- * Invariants: judged by one process's events alone; only what this process itself calls resting counts; a process that
- * has asked for one of the two to be canceled has done what it can; one that goes on placing orders had the means to
- * ask.
+ * Invariants: judged by one process's events alone; only orders that this process itself reports as resting count; a
+ * process that has requested the cancel of one of the two has done its part; one that continues to place orders could
+ * have requested it.
  */
 import { type EventOf, instTypeOf } from "sluice/extension";
 
 type Change = EventOf<"order.changed">;
 
-/** Placements that were decided before the surplus was noticed may still be told of; no second has room for more. */
+/**
+ * Largest number of placements reported after the surplus was noticed: they were decided before it, and no second has
+ * room for more.
+ */
 const placementsMax = 20;
 const resting: readonly string[] = ["acked", "live", "partially_filled"];
 
@@ -20,7 +23,7 @@ export class SurplusCheck {
   /** Slots with more than one, and the placements seen since. */
   readonly #crowded = new Map<string, number>();
 
-  /** What is wrong now, in words. */
+  /** Returns the current violation, in words. */
   note({ strategy, slot, instId, clOrdId, phase }: Change): string | undefined {
     // An order without a slot crowds none; the service describes no way to cancel spot orders; a numbered name is used
     // again.
