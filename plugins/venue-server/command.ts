@@ -2,8 +2,8 @@
  * `sluice venue`: the embedded service as a server on this machine, with a market, users, keys, limits and faults.
  *
  * Invariants: with --json stdout holds one line, written when requests are answered, and nothing else; a request to
- * stop ends the market first, then the server, and leaves no socket or timer; what is wrong in an option or a file is
- * said before anything is opened.
+ * stop ends the market first, then the server, and leaves no socket or timer; mistakes in an option or a file are
+ * reported before anything is opened.
  * Not here: the server (server/server.ts), the market (replayMarket), the wording (venue-text.ts).
  */
 import { randomBytes } from "node:crypto";
@@ -252,7 +252,7 @@ const notesOf = ({ limits, faults, profile, dialect }: Flags): readonly string[]
   ...(profile === undefined ? [] : [`The profile differs by ${profile}.`]),
 ];
 
-/** Says once a minute what happened in it, until the returned function is called. */
+/** Prints the activity of each minute, until the returned function is called. */
 const countMinutes = (venue: Venue, server: VenueServer, clock: Clock, io: CliIo): (() => void) => {
   let before = venue.meterReport();
   const minutes = every(clock, 60_000).subscribe(() => {

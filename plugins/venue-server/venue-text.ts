@@ -18,7 +18,7 @@ interface Ready {
   readonly instruments: readonly string[];
   /** The file the keys were written to, if any. */
   readonly keysFile: string | undefined;
-  /** Whether it is the described service: lines about documents and configs apply to that only. */
+  /** True for the described service: lines about documents and configs apply only to it. */
   readonly described: boolean;
   /** Notes on unusual settings. */
   readonly notes: readonly string[];
@@ -48,7 +48,8 @@ export const readyText = (ready: Ready): string => {
 };
 
 /**
- * How a config comes to use it: config/testnet.ts by what it reads from the environment, others by a line of their own.
+ * Returns the lines that point a config to the server: environment variables for config/testnet.ts, or a line for other
+ * configs.
  */
 const pointing = ({ url, keys, keysFile }: Ready): readonly string[] => {
   const [first] = keys;

@@ -1,8 +1,8 @@
 /**
  * The WebSocket side of the contract as an AsyncAPI 3.0 document.
  *
- * Invariants: pure; made from the tables alone. The description knows only the two limits of the socket; every message
- * here fills gap G14, and the document says so.
+ * Invariants: pure; made from the tables alone. The description contains only the two limits of the socket; every
+ * message here fills gap G14, as stated in the document.
  * Not here: serving it (the venue does), REST (openapi.ts).
  */
 import { type Contract, environments, websocketLimits, wire } from "sluice/dialect";
@@ -14,7 +14,7 @@ import { type Json, publishedSchema } from "./published.ts";
 const { channels, schemas } = wire;
 
 interface AsyncApiOptions {
-  /** Where the socket is; the two environments of the description when left out. */
+  /** URL of the socket; the two environments of the description when left out. */
   readonly wsUrl?: string;
 }
 

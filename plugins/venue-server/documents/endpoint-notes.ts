@@ -1,8 +1,7 @@
 /**
- * What documents say of each endpoint in words: its purpose, what the description says of it, which assumed rows it
- * rests on.
+ * Notes on each endpoint for documents: its purpose, its description, and the assumed rows on which it depends.
  *
- * Invariants: facts of the description stand in `says`; everything else is a row of the profile, named by its path.
+ * Invariants: facts of the description are in `says`; everything else is a row of the profile, named by its path.
  * Not here: methods, paths, weights, schemas (endpoints.ts), the assumptions' values and reasons (profile.ts).
  */
 import { type Contract, type EndpointName, profileRows } from "sluice/dialect";

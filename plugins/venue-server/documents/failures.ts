@@ -9,7 +9,7 @@ import type { Json } from "./published.ts";
 
 type FailureName = "BadRequest" | "Unauthenticated" | "Forbidden" | "TooLarge" | "Limited" | "Refused";
 
-/** Of a body that is larger than a server reads. */
+/** Status of an answer to a body that is larger than the server reads. */
 export const tooLargeStatus = 413;
 
 interface FailureKind {

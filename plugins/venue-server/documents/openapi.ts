@@ -12,7 +12,7 @@ import { type FailureGroup, failureExample, failureGroups, failureSchema } from 
 import { type Json, publishedSchema, publishedSchemas, schemaNames } from "./published.ts";
 
 interface OpenApiOptions {
-  /** Where the service is; the two environments of the description when left out. */
+  /** URL of the service; the two environments of the description when left out. */
   readonly serverUrl?: string;
 }
 

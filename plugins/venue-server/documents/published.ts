@@ -1,8 +1,8 @@
 /**
- * The schemas as documents publish them: in the spelling the profile names, every format explained.
+ * The schemas as published in documents: in the spelling of the profile, with every format explained.
  *
- * Invariants: pure; schemas.ts is never changed, copies are; what a document shows is what a service built from the
- * same profile answers, and what it takes: bounds that stand in the profile or in code are written into the copies.
+ * Invariants: pure; schemas.ts is never changed, copies are; a document describes the answers and the input of a
+ * service built from the same profile: bounds in the profile or in code are written into the copies.
  * Not here: the schemas (schemas.ts), the documents (openapi.ts, asyncapi.ts).
  */
 import { type Contract, type Profile, wire } from "sluice/dialect";
@@ -11,7 +11,7 @@ const { schemas } = wire;
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What the formats of our own mean. */
+/** Descriptions of our own formats. */
 const formatNotes = {
   decimal: "Decimal text: digits with an optional sign and an optional fraction; no exponent.",
   "decimal-or-empty": "Decimal text, or empty text where there is no value.",
@@ -20,7 +20,7 @@ const formatNotes = {
 
 const plainResult: Readonly<Record<string, string>> = { sCode: "code", sMsg: "msg" };
 
-/** A copy in which everything that has a format says what it means. */
+/** Returns a copy in which everything with a format has its description. */
 const explained = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(explained);
   if (schema === null || typeof schema !== "object") return schema;
@@ -52,7 +52,9 @@ const pageOf = ({ paging: { limitAboveMax } }: Profile, query: Json): Json => {
   return { ...query, properties: { ...properties, limit, after: cursor, before: cursor } };
 };
 
-/** A batch names its orders by one of two ids, all by the same where the profile says so. */
+/**
+ * Returns the schema of a batch: orders are named by one of two ids, all by the same one if the profile requires it.
+ */
 const batchOf = ({ cancelBatch: { elementsMax, oneIdKind } }: Profile, { items, ...batch }: Json): Json => {
   const { required, properties, ...element } = items as {
     readonly required: readonly string[];
@@ -70,7 +72,7 @@ const batchOf = ({ cancelBatch: { elementsMax, oneIdKind } }: Profile, { items, 
   return oneIdKind ? { anyOf: [of(byOrdId), of(byClOrdId)] } : of({ anyOf: [byOrdId, byClOrdId] });
 };
 
-/** What the service enforces beyond the schema, written into a copy of it. */
+/** Returns a copy of a schema with the bounds that the service enforces beyond it. */
 const boundedBy = (profile: Profile, copy: Json, schema: object): Json => {
   if (schema === schemas.pendingQuery || schema === schemas.historyQuery) return pageOf(profile, copy);
   return schema === schemas.cancelBody ? batchOf(profile, copy) : copy;

@@ -1,8 +1,8 @@
 /**
- * From a request as it came over the wire to the venue's answer: who signed it, and whether it can be read.
+ * Authenticates and parses a request from the wire, and returns the venue's answer.
  *
- * Invariants: whatever is wrong with a request, the venue's rate limiter counts it first, as it has reached the
- * address; a request that is refused here is shown to the venue without anything that could act. Every answer is an
+ * Invariants: the venue's rate limiter counts every request first, also a wrong one, because it has reached the
+ * address; a request that is refused here is passed to the venue without anything that could act. Every answer is an
  * envelope with the profile's statuses and codes.
  * Not here: sockets and bytes (http-handler.ts), permissions and limits (venue/request-handler.ts).
  */
@@ -41,7 +41,9 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
   const { clock } = faults;
   const ask = (request: VenueRequest): VenueResponse => stamped(venue.handle(request, clock.now()), clock);
 
-  /** The venue counts the arrival; unless it says that this was too often, `status` and `body` are the answer. */
+  /**
+   * Refuses a request. The venue counts it; unless the venue refuses it by a limit, `status` and `body` are the answer.
+   */
   const turnAway = (request: VenueRequest, status: number, body: unknown): VenueResponse => {
     const judged = ask({ ...request, path: nowhere });
     return judged.status === limitedStatus ? judged : { ...judged, status, body };
@@ -74,7 +76,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
     const allow = methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
     return { status: 204, headers: { ...judged.headers, allow: [...allow, "OPTIONS"].join(", ") }, body: undefined };
   };
-  /** What is asked once the request is known to be well formed. */
+  /** Asks the venue the questions of a well-formed request. */
   const serve = (request: VenueRequest, call: Call, uid: string | undefined): VenueResponse => {
     const questions = speech.ask(call);
     if (venueAnswers.isRefusal(questions)) return speech.answer(undefined, [malformed(request, questions)]);
@@ -120,7 +122,7 @@ export const createAuthentication = (options: AuthenticationOptions): Authentica
 const nowhere = "";
 const formless = { "": "" };
 
-/** What the service says of the time is its calendar's; the venue only knows the time that never falls. */
+/** Sets the date of an answer to the service's calendar; the venue uses monotonic time only. */
 const stamped = (answer: VenueResponse, clock: Clock): VenueResponse => {
   const wallAt = clock.wallNow();
   if (answer.headers["date"] === undefined || wallAt === clock.now()) return answer;

@@ -1,10 +1,10 @@
 /**
- * One connection: answers what a client says, and ends it when it must.
+ * One connection: answers the client's messages, and closes the connection when necessary.
  *
- * Invariants: every request is answered, each argument on its own; a client that says nothing for too long, talks
- * nonsense too often or reads too slowly is closed with the reason; after its end no timer and no listener of it is
- * left.
- * Not here: how it was opened (sockets.ts), what may be listened to (subscriptions.ts), what leaves when (outbox.ts).
+ * Invariants: every request is answered, each argument on its own; a client that is silent for too long, sends too many
+ * invalid messages or reads too slowly is disconnected with the reason; after the end no timer and no listener of the
+ * connection is left.
+ * Not here: opening (sockets.ts), subscriptions (subscriptions.ts), the order of output (outbox.ts).
  */
 
 import type { Venue } from "sluice/backtest";
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly keyring: Pick<Keyring, "check">;
   readonly speech: Speech;
-  /** Where it was opened. */
+  /** Path at which it was opened. */
   readonly path: string;
   readonly faults: Pick<Faults, "clock" | "socket">;
   readonly board: PublicChannels;
@@ -48,7 +48,7 @@ export class Connection {
   readonly #outbox: Outbox;
   readonly #subscriptions: Subscriptions;
   readonly #heartbeat: SocketHeartbeat;
-  /** Who has logged in. */
+  /** Key of the login, if any. */
   #key: ServerKey | undefined;
   #nonsense = 0;
   #ended = false;
@@ -88,7 +88,7 @@ export class Connection {
     this.#listen();
   }
 
-  /** Says goodbye and ends it. */
+  /** Sends a close message and ends the connection. */
   close(): void {
     this.#end(codes.leaving, "the service is closing");
     this.#socket.terminate();

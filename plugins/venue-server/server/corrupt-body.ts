@@ -53,7 +53,7 @@ export const lacking = (record: JsonRecord, random: Random): JsonRecord => {
   return Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
 };
 
-/** Additions such as services make without notice, to the records and beside them. */
+/** Adds fields, as services do without notice, to the records and next to them. */
 export const extended = (reply: VenueResponse): VenueResponse => {
   const more = changed(reply, (record) => ({ ...record, addedLater: "1", nested: { list: [1, null], text: "" } }));
   return more === reply ? reply : { ...more, body: { ...(more.body as object), requestId: "000000000000", took: 3 } };

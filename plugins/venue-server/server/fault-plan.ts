@@ -1,8 +1,8 @@
 /**
- * What may be written in a fault plan: how the service misbehaves, when, and how often.
+ * Format of a fault plan: kinds of faults, their times, and their frequency.
  *
  * Invariants: a plan is plain JSON; every mistake in it is named with its place; a field that a kind does not read is a
- * mistake, so that no effect is waited for that cannot come. Times are milliseconds after the service started.
+ * mistake, so that a plan contains no setting without effect. Times are milliseconds after the service started.
  * Not here: drawing (faults.ts), doing (http-faults.ts for HTTP, the sockets for theirs).
  */
 
@@ -10,7 +10,7 @@ import { SluiceError } from "sluice";
 import { createContract, type EndpointName, wire } from "sluice/dialect";
 import { parseHuman } from "sluice/extension";
 
-/** What each kind of fault in HTTP does, and which fields of its rule it reads. */
+/** Effect of each kind of fault in HTTP, and the fields of its rule that it reads. */
 export const httpFaults = {
   delay: { what: "holds the request (leg in) or its answer (leg out) for ms", reads: ["ms", "leg"] },
   drop_request: { what: "closes the connection before the service sees the request", reads: [] },
@@ -35,7 +35,7 @@ export const httpFaults = {
 } as const satisfies Record<string, { what: string; reads: readonly FaultField[] }>;
 export type HttpFaultKind = keyof typeof httpFaults;
 
-/** What each kind of fault on a socket does to the message it meets. */
+/** Effect of each kind of fault on a message of a socket. */
 export const socketFaults = {
   delay: { what: "the message, and those behind it, come ms later", reads: ["ms"] },
   gap: { what: "the sequence advances, the message is not sent", reads: [] },
@@ -49,7 +49,10 @@ export type SocketFaultKind = keyof typeof socketFaults;
 
 type FaultField = "ms" | "leg" | "status" | "to" | "bytes" | "body";
 
-/** When a rule applies: to this share of what it meets, at most `count` times, from `fromMs` until before `toMs`. */
+/**
+ * Occasion of a rule: applies to this share of matching requests, at most `count` times, from `fromMs` until before
+ * `toMs`.
+ */
 interface Occasion {
   readonly share?: number;
   readonly count?: number;
@@ -69,10 +72,10 @@ export interface HttpFaultRule extends Occasion {
    */
   readonly leg?: "in" | "out";
   readonly status?: number;
-  /** Where a redirect leads; a loopback address. */
+  /** Target of a redirect; a loopback address. */
   readonly to?: string;
   readonly bytes?: number;
-  /** What is answered by `json`; an empty object when left out. */
+  /** Body of the answer of `json`; an empty object when left out. */
   readonly body?: unknown;
 }
 

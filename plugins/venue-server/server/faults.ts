@@ -30,7 +30,7 @@ export interface HttpFault {
   readonly to: string | undefined;
   readonly bytes: number;
   readonly body: unknown;
-  /** For choices inside the fault, such as which field goes missing. */
+  /** Source of choices inside the fault, such as the field that is removed. */
   readonly random: Random;
 }
 

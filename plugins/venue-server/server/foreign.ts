@@ -1,8 +1,8 @@
 /**
  * Other programs of the same user: they spend its weight at moments of their own.
  *
- * Invariants: the mean is what the plan says, the moments are random (exponential gaps); what does not fit blocks the
- * user, as any of its requests would; nothing is spent after the agenda is cleared.
+ * Invariants: the mean is that of the plan, the moments are random (exponential gaps); weight in excess of the limit
+ * blocks the user, as any of its requests would; nothing is spent after the agenda is cleared.
  */
 
 import { type Random, SluiceError } from "sluice";

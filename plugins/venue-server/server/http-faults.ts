@@ -1,9 +1,10 @@
 /**
- * How an answer leaves the server, whole or spoiled by a fault.
+ * Sends an answer, unchanged or corrupted by a fault.
  *
- * Invariants: every fault is real on the wire: bytes that are missing, connections that end, time that passes; what was
- * not spoiled is byte for byte what the venue said; big answers are made piece by piece, as fast as the reader reads.
- * Not here: whether the venue sees the request at all (http-handler.ts).
+ * Invariants: every fault is real on the wire: bytes that are missing, connections that end, time that passes; an
+ * uncorrupted answer is byte for byte that of the venue; big answers are made piece by piece, as fast as the reader
+ * reads.
+ * Not here: faults of requests (http-handler.ts).
  */
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";

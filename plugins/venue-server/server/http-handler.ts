@@ -1,10 +1,10 @@
 /**
- * The wire side of the service's REST endpoints: requests in, answers out, and what faults do in between.
+ * The wire side of the service's REST endpoints: requests in, answers out, and the faults in between.
  *
- * Invariants: every request that can be read gets exactly one answer, or loses its connection by a fault; whatever
- * breaks inside is a 500 with an envelope, never the end of the process; bytes that are no HTTP get a plain 4xx and the
+ * Invariants: every request that can be read gets exactly one answer, or loses its connection by a fault; an internal
+ * error is a 500 with an envelope, never the end of the process; bytes that are no HTTP get a plain 4xx and the
  * connection is closed.
- * Not here: who signed and what is allowed (authentication.ts), the listening socket (server.ts).
+ * Not here: signatures and permissions (authentication.ts), the listening socket (server.ts).
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -103,7 +103,7 @@ export class HttpHandler {
   }
 }
 
-/** What a fault spoils when the service was never asked: a success that says nothing. */
+/** Answer that a fault corrupts if the service was never asked: an empty success. */
 const unseen: VenueResponse = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };
 
 const statuses: Readonly<Record<string, string>> = {

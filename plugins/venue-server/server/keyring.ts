@@ -1,10 +1,10 @@
 /**
- * Keys of the service, and whether what claims to be signed by one is.
+ * Keys of the service, and the verification of signatures.
  *
- * Invariants: what is verified is the text as it came over the wire; secrets are compared in constant time and never
- * leave this file; a nonce is used once.
- * Not here: where a request says who signed it (served-dialect.ts), what a key may do (venue/request-handler.ts), how
- * our side signs (client/transport/sign.ts: two opinions).
+ * Invariants: the text is verified as received over the wire; secrets are compared in constant time and never leave
+ * this file; a nonce is used once.
+ * Not here: the signer named in a request (served-dialect.ts), permissions of a key (venue/request-handler.ts), signing
+ * by our client (client/transport/sign.ts: an independent implementation).
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import { SluiceError } from "sluice";
@@ -98,7 +98,7 @@ const digestOf = ({ auth }: Profile, secret: KeyObject, prehash: string): string
   }
 };
 
-/** Says nothing about where two texts differ; that their lengths do is no secret. */
+/** Returns true if the texts are equal, in a time that depends only on their lengths, which are no secret. */
 const same = (given: string, expected: string): boolean => {
   const left = Buffer.from(given, "utf8");
   const right = Buffer.from(expected, "utf8");

@@ -1,10 +1,10 @@
 /**
  * Outgoing messages of one connection, in order, and the faults that meet them.
  *
- * Invariants: texts leave in the order they were given, faults apart; what waits to leave, here and in the socket, is
- * bounded: a reader that falls behind by more is reported once and nothing is kept for it any more; a fault meets
- * pushes only.
- * Not here: what the texts say (connection.ts), which fault it is (faults.ts).
+ * Invariants: texts leave in the order they were given, faults apart; waiting output, here and in the socket, is
+ * bounded: a reader that falls behind by more is reported once and nothing more is kept for it; faults affect pushes
+ * only.
+ * Not here: the texts (connection.ts), the choice of faults (faults.ts).
  */
 
 import type { Clock, Timer } from "sluice/extension";

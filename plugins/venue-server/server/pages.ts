@@ -1,5 +1,5 @@
 /**
- * Pages the server shows beside the service: an index for browsers, and documents for programs.
+ * Pages of the server in addition to the service: an index for browsers, and documents for programs.
  *
  * Invariants: pages are made once and never change; they run no script and load nothing; they cost no quota, as they
  * are no part of the service.

@@ -1,9 +1,9 @@
 /**
- * What a client said, read strictly: a request, or why it is none.
+ * Parses a client's message strictly: returns a request, or the reason for which it is invalid.
  *
- * Invariants: no message makes it throw; what is wrong with a login is named without repeating what was in it; the
- * arguments of a subscription are left to be judged one by one.
- * Not here: what is done about it (connection.ts).
+ * Invariants: no message makes it throw; mistakes in a login are reported without repeating its content; the arguments
+ * of a subscription are left to be judged one by one.
+ * Not here: handling of the request (connection.ts).
  */
 
 import { wire } from "sluice/dialect";
@@ -59,7 +59,10 @@ const parse = (text: string): object | undefined => {
 
 const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
-/** What a frame of text holds, as `ws` hands it over. Spelled out, because a project need not have the types of `ws`. */
+/**
+ * Returns the text of a frame, as passed by `ws`. The type is spelled out, because a project need not have the types of
+ * `ws`.
+ */
 export const textOf = (data: Buffer | ArrayBuffer | readonly Buffer[]): string => {
   if (data instanceof ArrayBuffer) return Buffer.from(data).toString();
   return Buffer.isBuffer(data) ? data.toString() : Buffer.concat(data).toString();

@@ -1,9 +1,9 @@
 /**
- * What a request line and a body say, read strictly: where it goes, which parameters it has, which value it carries.
+ * Parses a request line and a body strictly: the endpoint, the parameters, and the value of the body.
  *
- * Invariants: the raw path and query stay as they came, since signatures cover them; a text that can be read in two
- * ways (a parameter twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
- * Not here: whether the values make sense (contract/validate.ts).
+ * Invariants: the raw path and query are unchanged, because signatures cover them; a text that can be read in two ways
+ * (a parameter twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
+ * Not here: validation of the values (contract/validate.ts).
  */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";

@@ -1,11 +1,11 @@
 /**
- * What the private channels tell each user: orders as they change, and what the changes moved.
+ * Private channels of each user: order changes, and the positions and balances that they change.
  *
- * Invariants: a user hears of its own orders only, each change once and in the order they happened; after an order's
- * message come the positions and balances that differ from what was known, none that do not; nothing is read for users
- * without a listener. A position that is gone is sent once more with a size of 0. What the market alone moves (mark
- * price, profit) is not sent.
- * Not here: who may listen (subscriptions.ts).
+ * Invariants: a user receives its own orders only, each change once and in order; after an order's message come the
+ * positions and balances that have changed since the last message, and no others; nothing is read for users without a
+ * listener. A closed position is sent once more with a size of 0. Changes by the market alone (mark price, profit) are
+ * not sent.
+ * Not here: permissions (subscriptions.ts).
  */
 
 import type { BalanceRecord, OrderRecord, PositionRecord } from "sluice";

@@ -34,7 +34,7 @@ interface Show {
   readonly bidRows: Map<string, string>;
   readonly askRows: Map<string, string>;
   rowsAt: number;
-  /** When the book became what is shown; 0 before its first row. */
+  /** Instant of the last change of the shown book; 0 before its first row. */
   shownAt: number;
   trades: number;
   ticker: PublicMessage | undefined;
@@ -96,7 +96,7 @@ const snapshotOf = (instId: string, show: Show): PublicMessage => {
   return messageOf("books", instId, show.shownAt, [book], "snapshot");
 };
 
-/** What a new listener gets first. */
+/** Returns the first message of a new listener. */
 const firstOf = (channel: string, instId: string, show: Show): PublicMessage | undefined => {
   if (channel !== "books") return channel === "tickers" ? show.ticker : undefined;
   show.snapshot ??= snapshotOf(instId, show);
@@ -138,7 +138,7 @@ export class PublicChannels {
     this.#offered = profile.websocket.publicChannels;
   }
 
-  /** Whether the profile lists the channel among the public ones. */
+  /** Returns true if the profile lists the channel among the public ones. */
   offers(channel: string): boolean {
     return this.#offered.includes(channel);
   }
@@ -156,7 +156,7 @@ export class PublicChannels {
     this.#tell(message);
   }
 
-  /** One row of a book: `sz` is what stands at `px` now, 0 removes it. `buy` is the bid side. */
+  /** Takes one row of a book: `sz` is the quantity at `px`, 0 removes it. `buy` is the bid side. */
   level({ instId, side, px, sz, at }: TradePrint): void {
     const show = this.#showOf(instId);
     if (this.#waiting.has(instId) && at !== show.rowsAt) this.#flushOne(instId, show.rowsAt);
@@ -178,8 +178,8 @@ export class PublicChannels {
   }
 
   /**
-   * Tells `listener` from now on; the book or ticker as it stands comes first, before this returns. Returns the way to
-   * leave.
+   * Subscribes `listener`. It receives the current book or ticker before this returns. Returns the function that
+   * unsubscribes.
    */
   subscribe(channel: string, instId: string, listener: MessageListener): () => void {
     const name = `${channel} ${instId}`;
@@ -195,7 +195,7 @@ export class PublicChannels {
     };
   }
 
-  /** How many listeners there are. */
+  /** Number of listeners. */
   get listeners(): number {
     return [...this.#listeners.values()].reduce((total, joined) => total + joined.size, 0);
   }

@@ -1,6 +1,5 @@
 /**
- * Served dialect: how another exchange's calls, answers and socket messages are read and said over the embedded
- * service.
+ * Served dialect: translates calls, answers and socket messages of another exchange's API for the embedded service.
  *
  * Invariants: pure functions of their arguments; behind them it is the same venue (matching, margin, rate limiter,
  * faults, clock); the described service is a dialect like any other, one that changes nothing. Nothing is shared with
@@ -20,16 +19,16 @@ import {
 import type { venueAnswers } from "sluice/extension";
 import { type ReadRequest, readRequest } from "./parse-message.ts";
 
-/** What a signer says of itself; a part that is missing is empty text, which no key has. */
+/** Claim of a signer; a missing part is empty text, which no key has. */
 export interface Claim {
   readonly apiKey: string;
   readonly passphrase: string;
   readonly sign: string;
-  /** When it was signed, in milliseconds since the Unix epoch; undefined when the text is no instant. */
+  /** Instant of the signature, in milliseconds since the Unix epoch; undefined if the text is no instant. */
   readonly at: number | undefined;
   /** The text whose digest is the signature. */
   readonly prehash: string;
-  /** What may be used once only, where the exchange asks for it. */
+  /** Nonce, which may be used only once, if the exchange requires one. */
   readonly nonce?: string;
   /** The request is meant for another environment than the one served. */
   readonly elsewhere?: boolean;
@@ -47,7 +46,7 @@ export interface Call {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** Of the request; names in lower case. */
+  /** Headers of the request; names in lower case. */
   readonly headers: Headers;
 }
 
@@ -83,7 +82,7 @@ export type Reply = wire.channels.SocketMessage extends infer M
   : never;
 type Reworded<M> = Omit<M, "ts" | "arg"> & { readonly arg?: unknown };
 
-/** What a dialect may look up. */
+/** Parts of the service that a dialect may read. */
 export interface Service {
   readonly contract: Contract;
   readonly listing: (instId: string) => VenueInstrument | undefined;
@@ -93,19 +92,21 @@ export interface Service {
 export interface Speech {
   /** Endpoints by method and path, such as "GET /api/v5/account/balance". */
   readonly routes: ReadonlyMap<string, EndpointName>;
-  /** Who claims to have signed; undefined for a request without any sign of it. */
+  /** Returns the claim of a request's signer; undefined for an unsigned request. */
   readonly claim: (headers: Headers, parts: Omit<wire.signing.SignedParts, "timestamp">) => Claim | undefined;
   readonly keyRefusal: (
     problem: KeyProblem,
     by: "request" | "login",
   ) => venueAnswers.Refusal & { readonly status: number };
-  /** What to ask the venue, one question after the other, or why there is nothing to ask. */
+  /** Returns the questions to ask the venue in turn, or a refusal. */
   readonly ask: (call: Call) => readonly [Question, ...Question[]] | venueAnswers.Refusal;
   /** The answer to give; without a call it is a refusal of something that could not be read so far. */
   readonly answer: (call: Call | undefined, answers: readonly [VenueResponse, ...VenueResponse[]]) => VenueResponse;
-  /** Where sockets are opened; the first is the one that is named. */
+  /** Paths of sockets; the first is the published one. */
   readonly socketPaths: readonly [string, ...string[]];
-  /** Whether the service pings, and whether what it sends counts against silence as well. */
+  /**
+   * Heartbeat: `pings` if the service sends pings, `sendingCounts` if its own messages count against silence as well.
+   */
   readonly heartbeat: { readonly pings: boolean; readonly sendingCounts: boolean };
   readonly hear: (text: string) => Said;
   readonly subscription: (given: unknown, path: string) => Wanted | venueAnswers.Refusal;
@@ -114,7 +115,7 @@ export interface Speech {
   readonly writer: (wanted: Wanted) => (push: Push, ts: number) => string | undefined;
 }
 
-/** An exchange as the embedded service can speak it: its words, its profile and its limits. */
+/** Dialect of an exchange for the embedded service: its API, its profile and its limits. */
 export interface ServedDialect {
   readonly name: string;
   /** Rows of the profile under which the venue acts as the exchange does. Rows of a user win. */

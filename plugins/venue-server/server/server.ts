@@ -4,8 +4,8 @@
  * Invariants: it listens on loopback only; closing ends every connection and timer it has, in order: nothing new,
  * sockets, requests; the venue is driven on the service's clock (`faults.clock`), and so must be the player of its
  * market.
- * Not here: the market (backtest/serve/market-replay.ts), who owns which key (the caller says so to venue and server
- * alike).
+ * Not here: the market (backtest/serve/market-replay.ts), the owners of keys (the caller passes them to venue and
+ * server).
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -30,7 +30,7 @@ export interface VenueServerOptions {
   readonly contract: Contract;
   readonly clock: Clock;
   readonly random: Random;
-  /** What it speaks on the wire, over a contract made for it; the described service's words when left out. */
+  /** Dialect on the wire, with a contract made for it; the described service's API when left out. */
   readonly dialect?: ServedDialect;
   /** Their names are those of the venue's keys. */
   readonly keys: readonly ServerKey[];
@@ -41,7 +41,7 @@ export interface VenueServerOptions {
   readonly documents?: Documents | ((at: { readonly url: string; readonly wsUrl: string }) => Documents);
   /** The address that the layer of addresses counts; the connection's when left out. */
   readonly ipOf?: (request: IncomingMessage) => string;
-  /** How long a connection may take or be idle, milliseconds. */
+  /** Timeouts of connections, in milliseconds. */
   readonly patience?: Partial<Patience>;
   /** Called with what broke inside; the client got a 500. */
   readonly onError?: (error: unknown) => void;
@@ -50,9 +50,9 @@ export interface VenueServerOptions {
 export type Documents = Readonly<Record<string, unknown>>;
 
 export interface Patience {
-  /** For the whole head of a request. */
+  /** Timeout for the whole head of a request. */
   readonly headMs: number;
-  /** For the whole request. */
+  /** Timeout for the whole request. */
   readonly requestMs: number;
   /** Between requests. */
   readonly idleMs: number;

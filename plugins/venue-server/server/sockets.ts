@@ -1,10 +1,10 @@
 /**
  * Opens WebSocket connections on the service's HTTP server, as many as an address may have.
  *
- * Invariants: an upgrade counts as a request of its address, before anything else is looked at; one that is refused
- * gets an HTTP answer and its socket is closed; frames are never compressed and never longer than the bound; after
- * `close` no socket, timer or listener is left.
- * Not here: what is said on a connection (connection.ts).
+ * Invariants: an upgrade counts as a request of its address, before any other check; one that is refused gets an HTTP
+ * answer and its socket is closed; frames are never compressed and never longer than the bound; after `close` no
+ * socket, timer or listener is left.
+ * Not here: messages of a connection (connection.ts).
  */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -30,7 +30,7 @@ interface Sockets {
 /** A request of many subscriptions is a few kilobytes. */
 const payloadBytesMax = 65_536;
 const backlogBytesDefault = 4 * 1_048_576;
-/** How long a client may take over its goodbye. */
+/** Longest wait for a client's answer to a close message. */
 const goodbyeMsMax = 2_000;
 
 const frames = {
@@ -105,7 +105,7 @@ export const attachSockets = (server: Server, options: SocketsOptions): Sockets 
 
 const pathOf = ({ url = "" }: IncomingMessage): string => url.split("?", 1)[0] ?? "";
 
-/** One spelling for an address, whichever way it was reached. */
+/** Returns the address of a client in one spelling, for IPv4 and mapped IPv6. */
 export const addressOf = ({ socket }: IncomingMessage): string => (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
 
 const refuse = (stream: Duplex, { status, body }: venueAnswers.Answer): void => {

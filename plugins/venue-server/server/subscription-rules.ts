@@ -1,9 +1,9 @@
 /**
- * Who may listen to what: the checks of one argument of a subscription.
+ * Checks of one argument of a subscription.
  *
  * Invariants: checks run in a fixed order (channel, instrument or login, permission), and the first that fails gives
- * the code; an answer repeats only what a subscription could have been.
- * Not here: how many there may be (subscriptions.ts).
+ * the code; an answer repeats only fields of a valid subscription.
+ * Not here: the number of subscriptions (subscriptions.ts).
  */
 
 import type { Venue } from "sluice/backtest";
@@ -14,7 +14,7 @@ import type { PrivateChannel } from "./private-channels.ts";
 
 const echoLengthMax = 48;
 
-/** What was asked, when it names a channel at all. */
+/** Returns the argument to repeat in the answer, if it names a channel at all. */
 export const echoOf = (arg: unknown): ChannelArg | undefined => {
   if (arg === null || typeof arg !== "object" || !("channel" in arg) || typeof arg.channel !== "string")
     return undefined;
@@ -22,7 +22,7 @@ export const echoOf = (arg: unknown): ChannelArg | undefined => {
   return { channel: arg.channel.slice(0, echoLengthMax), ...named };
 };
 
-/** Each private channel tells what an endpoint lists, and needs its permission. */
+/** Returns the permission of a private channel: that of the endpoint with the same data. */
 const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string =>
   ({ orders: endpoints.pendingOrders, positions: endpoints.positions, account: endpoints.spotBalance })[channel]
     .permission;

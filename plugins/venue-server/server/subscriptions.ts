@@ -1,9 +1,9 @@
 /**
- * What one connection listens to.
+ * Subscriptions of one connection.
  *
- * Invariants: a channel and instrument are listened to at most once; there are at most as many as the description
+ * Invariants: a channel and instrument are subscribed to at most once; there are at most as many as the description
  * allows; the messages of each are numbered from its subscription on, without holes.
- * Not here: who may (subscription-rules.ts), sending (outbox.ts), reading requests (parse-message.ts).
+ * Not here: permissions (subscription-rules.ts), sending (outbox.ts), reading requests (parse-message.ts).
  */
 
 import type { Venue } from "sluice/backtest";
@@ -33,7 +33,7 @@ interface SubscriptionOptions {
   readonly board: PublicChannels;
   readonly privateBoard: PrivateChannels;
   readonly speech: Speech;
-  /** Where the connection was opened. */
+  /** Path at which the connection was opened. */
   readonly path: string;
   readonly push: PushListener;
   readonly ended: (stream: string) => void;
