@@ -1,10 +1,10 @@
 /**
  * Bars of an exchange, page by page: whole bars of a span in order of time, each once.
  *
- * Invariants: a bar that has not closed is left out; a page that begins later than it was asked for is believed only
- * when the exchange also says that nothing lies before it, as some show the newest bars of a span first, or fewer than
- * they were asked for; each page comes nearer to the end, whatever the exchange answers.
- * Not here: what is kept of a page (page-store.ts), gaps (fetched-rows.ts).
+ * Invariants: a bar that has not closed is left out; a page that begins later than requested is accepted only when the
+ * exchange also answers that there is nothing before it, because some return the newest bars of a span first, or fewer
+ * than requested; each page comes nearer to the end, for any answer of the exchange.
+ * Not here: storage of pages (page-store.ts), gaps (fetched-rows.ts).
  */
 import { type CcxtBar, calling, type Exchange } from "./ccxt-exchange.ts";
 import { type NamedMarket, textOf } from "./ccxt-symbols.ts";
@@ -20,7 +20,7 @@ export type BarRow = readonly [
   volume: string,
 ];
 
-/** Where the next page begins. */
+/** Begin of the next page. */
 export interface BarCursor {
   readonly at: number;
   /** Most bars a page holds, where the exchange shows the end of a span rather than its beginning. */
@@ -35,7 +35,7 @@ interface BarSpan extends Span {
 
 interface Shown {
   readonly rows: readonly BarRow[];
-  /** What the exchange showed, before anything was left out. */
+  /** Number of bars that the exchange returned, before any were left out. */
   readonly shown: number;
   readonly unusable: number;
 }

@@ -13,10 +13,10 @@ import { SluiceError } from "sluice";
 import { type Clock, didYouMean, messageOf } from "sluice/extension";
 import { RequestGate } from "./request-gate.ts";
 
-/** A number of ccxt: text where it was told to keep it exact. */
+/** A number of ccxt: text if ccxt is set to exact numbers. */
 type Numeric = number | string | undefined;
 
-/** A market of an exchange, as ccxt tells its terms. Sizes of contract markets count contracts. */
+/** A market of an exchange, with its terms as reported by ccxt. Sizes of contract markets count contracts. */
 export interface CcxtMarket {
   readonly symbol: string;
   readonly base: string;
@@ -59,13 +59,13 @@ export interface CcxtBook {
   readonly asks: readonly CcxtLevel[];
 }
 
-/** What is used of an exchange of ccxt (4.4 or later), whose objects are of this shape. */
+/** Used part of an exchange object of ccxt (4.4 or later). */
 export interface CcxtExchange {
   readonly id: string;
   readonly has: Readonly<Record<string, unknown>>;
   /** Milliseconds that a request of cost 1 takes of the exchange's limit. */
   readonly rateLimit: number | undefined;
-  /** How `precision` is to be read: 2 counts decimal places, 3 significant digits, 4 gives the step itself. */
+  /** Meaning of `precision`: 2 counts decimal places, 3 significant digits, 4 is the step itself. */
   readonly precisionMode: number | undefined;
   readonly timeframes?: Readonly<Record<string, unknown>>;
   readonly apiKey?: string | undefined;
@@ -117,10 +117,10 @@ export interface Exchange {
 
 interface OpenOptions {
   readonly clock: Clock;
-  /** Told what is waited for. */
+  /** Called with the reason of each wait. */
   readonly tell?: ((what: string, detail: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Whether numbers are kept as the exchange wrote them. Books of ccxt that are kept up to date need numbers. */
+  /** True to keep numbers as the exchange wrote them. Books of ccxt that are kept up to date need numbers. */
   readonly exact?: boolean;
 }
 
@@ -140,7 +140,7 @@ export const openExchange = async (
   if (exact) api.number = String;
   const end = async (): Promise<void> => {
     api.number = number;
-    // What fails while it is closed was closed all the same.
+    // Errors while closing are ignored: the exchange is closed in any case.
     await api.close?.().catch(() => undefined);
   };
   const gate = new RequestGate({ id, clock, rateLimitMs: api.rateLimit ?? rateLimitDefaultMs, signal });
@@ -180,7 +180,7 @@ const retryAfterOf = ({ last_response_headers: headers }: CcxtExchange): number 
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
 };
 
-/** What an exchange's own error means: whoever asked gets its words with the exchange's name. */
+/** Calls `ask` and converts errors of the exchange: the caller receives their text with the exchange's name. */
 export const calling = async <T>(id: string, ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();
@@ -209,7 +209,7 @@ const madeExchange = async (id: string): Promise<CcxtExchange> => {
 /** Named by a variable: it is not installed where these sources are compiled. */
 const packageName = "ccxt";
 
-/** From beside Sluice, or from the working folder where Sluice is a link to somewhere else. */
+/** Loads ccxt from the folder next to Sluice, or from the working folder if Sluice is a link to another place. */
 const loadCcxt = async (): Promise<CcxtPackage> => {
   try {
     return ccxtIn(

@@ -35,9 +35,12 @@ import { classesOf } from "./request-gate.ts";
 export interface CcxtMarketOptions {
   /** Products to trade: instrument ids (`BTC-USDT-SWAP`) or symbols of ccxt (`BTC/USDT:USDT`). */
   readonly instruments: readonly string[];
-  /** When nothing has come of any product for so long, orders are refused until something does. Default 30 000. */
+  /**
+   * Time without any update of any product after which orders are refused until one arrives, in milliseconds. Default
+   * 30 000.
+   */
   readonly staleMs?: number;
-  /** How often is asked where the exchange does not push. Default 2 000. */
+  /** Interval of polling if the exchange does not push, in milliseconds. Default 2 000. */
   readonly pollMs?: number;
 }
 
@@ -84,9 +87,9 @@ interface PricesParts extends Pick<OpenPrices, "layout" | "fees"> {
   readonly tell: Tell;
 }
 
-/** One way to hear of something: `take` throws `Unsuited` where the answer lacks what is needed. */
+/** One way to receive data: `take` throws `Unsuited` if the answer lacks required fields. */
 interface Way<T = never> {
-  /** What ccxt calls it. */
+  /** Name of the method in ccxt. */
   readonly method: string;
   readonly ask: () => Promise<T>;
   readonly take: (answer: T) => void;
@@ -118,7 +121,7 @@ class CcxtPrices implements OpenPrices {
   readonly fees: OpenPrices["fees"];
   readonly #parts: PricesParts;
   readonly #followed: readonly FollowedProduct[];
-  /** With the exchange's name. */
+  /** Reports with the exchange's name. */
   readonly #tell: Tell;
   readonly #timers = new Set<Timer>();
   readonly #staleMs: number;

@@ -2,8 +2,8 @@
  * Markets of an exchange by name and by their terms: ccxt's symbols and instrument ids, steps, sizes and fees.
  *
  * Invariants: `BTC/USDT` is `BTC-USDT` and `BTC/USDT:USDT` is `BTC-USDT-SWAP`, both ways; markets that are neither spot
- * nor perpetual swaps settled in the quote currency are refused by name; sizes are in base currency, whatever the
- * exchange counts; nothing is rounded.
+ * nor perpetual swaps settled in the quote currency are refused by name; sizes are in base currency, for any unit of
+ * the exchange; nothing is rounded.
  * Not here: prices.
  */
 import { formatInstId, fromApproximate, isDecimal, isPositive, mul, parseInstId, SluiceError } from "sluice";
@@ -74,7 +74,7 @@ const positiveOf = (value: unknown): string | undefined => {
 
 const [decimalPlaces, significantDigits] = [2, 3];
 
-/** The step that a precision stands for; undefined where it is not told, or depends on the price. */
+/** Returns the step of a precision; undefined if it is missing, or depends on the price. */
 const stepOf = (precision: unknown, mode: number | undefined): string | undefined => {
   if (mode === significantDigits) return undefined;
   if (mode !== decimalPlaces) return positiveOf(precision);
@@ -89,7 +89,7 @@ const contractsInBars: ReadonlySet<string> = new Set(["gate", "gateio", "kucoin"
 /** Base currency in one of what the exchange counts the volumes of bars in. */
 export const barUnitOf = ({ id }: Exchange, { unit }: NamedMarket): string => (contractsInBars.has(id) ? unit : "1");
 
-/** The terms of a product at the exchange, as decimal text; what it does not tell is missing. */
+/** Terms of a product at the exchange, as decimal text; terms that it does not report are missing. */
 export interface InstrumentTerms {
   readonly instId: string;
   /** Its name at ccxt. */
@@ -102,7 +102,7 @@ export interface InstrumentTerms {
   readonly minSize?: string;
   /** Base currency in one contract, of swaps. */
   readonly contractValue?: string;
-  /** Fees in basis points without any discount, as ccxt tells them. */
+  /** Fees in basis points without any discount, as reported by ccxt. */
   readonly makerBps?: string;
   readonly takerBps?: string;
   readonly active: boolean;
@@ -134,7 +134,7 @@ export const termsOf = (
   };
 };
 
-/** The terms as an instrument of a market that is traded; throws where a step is not told. */
+/** Returns the terms as an instrument of a traded market; throws if a step is missing. */
 export const instrumentOf = ({ id }: Exchange, terms: InstrumentTerms): TapeInstrument => {
   const { instId, tickSize, lotSize, minSize, contractValue } = terms;
   if (tickSize !== undefined && lotSize !== undefined)

@@ -31,9 +31,9 @@ const rules: OptionRules = {
 
 /**
  * Fetches public bars or trades of an exchange through ccxt (`npm install ccxt`) and writes them as a fixture, or adds
- * them to one. Requests keep to the exchange's limit. Stretches that the exchange did not show are in `gaps`. Throws
- * `USAGE`, `CONFIG_INVALID`, `INSTRUMENT_UNKNOWN`, `DATA_UNAVAILABLE`, and `STOPPED` where `signal` was aborted; what
- * was fetched by then is kept beside `out`, and the same call goes on from there.
+ * them to one. Requests keep to the exchange's limit. Spans that the exchange did not return are in `gaps`. Throws
+ * `USAGE`, `CONFIG_INVALID`, `INSTRUMENT_UNKNOWN`, `DATA_UNAVAILABLE`, and `STOPPED` where `signal` was aborted; pages
+ * fetched by then are kept next to `out`, and the same call continues from there.
  */
 export const fetchMarketData = async (
   options: FetchMarketOptions,

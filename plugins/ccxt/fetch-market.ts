@@ -33,9 +33,9 @@ export interface FetchInstrumentsOptions {
   readonly symbols: readonly string[];
   /** Stops the work, which then throws `STOPPED`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told what is waited for: a short name and a sentence. */
+  /** Called with each wait: a short name and a sentence. */
   readonly onNote?: ((what: string, detail: string) => void) | undefined;
-  /** The time that limits and waits are reckoned by; the machine's when left out. */
+  /** Clock for limits and waits; the machine's when left out. */
   readonly clock?: Clock | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface FetchMarketOptions extends FetchInstrumentsOptions, WriteOption
   readonly onProgress?: ((progress: { readonly symbol: string; readonly done: number }) => void) | undefined;
 }
 
-/** What is fetched of each product. */
+/** Data to fetch for each product. */
 interface Job extends Span {
   readonly exchange: Exchange;
   readonly markets: readonly NamedMarket[];
@@ -179,7 +179,10 @@ const checkOffer = ({ exchange: { api, id }, kind, timeframe }: Job): void => {
     );
 };
 
-/** Trades cannot be told to be the same ones; before hours of fetching that is better known. */
+/**
+ * Throws if the file already holds trades of the span: repeated trades cannot be recognized, and the check comes before
+ * hours of fetching.
+ */
 const checkFree = (out: string, { tape }: Fixture, instId: string, { from, to }: Span): void => {
   const held = tape.series.find((one) => one.kind === "trade" && tape.instruments[one.instrument]?.instId === instId);
   const [first, last] = [held?.at[0], held?.at.at(-1)];

@@ -98,7 +98,7 @@ export const addTrades = async (
       trades.push(when, side, price, mul(amount, unit));
     }
   }
-  // Exchanges that keep few trades show the newest, whatever is asked for.
+  // Exchanges that keep few trades return the newest, for any requested span.
   if (first !== undefined && first > from + quietMs) {
     gaps.unshift({ instId, from: instant(from), to: instant(first) });
     writer.note(lostText);

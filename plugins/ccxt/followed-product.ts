@@ -23,7 +23,7 @@ interface ProductParts {
 }
 
 export class FollowedProduct {
-  /** When something came last. */
+  /** Instant of the last update. */
   heardAt = Number.NEGATIVE_INFINITY;
   readonly #parts: ProductParts;
   readonly #tick: ReturnType<typeof grid>;
@@ -70,7 +70,7 @@ export class FollowedProduct {
     if (counted.length > 0) this.#give("trade", counted);
   }
 
-  /** Tells, once each time, that nothing has come for `staleMs`. */
+  /** Reports, once each time, that nothing has arrived for `staleMs`. */
   look(staleMs: number, startedAt: number): void {
     const { clock, tell, market } = this.#parts;
     const silentMs = clock.now() - Math.max(startedAt, this.heardAt);

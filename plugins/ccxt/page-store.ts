@@ -1,11 +1,11 @@
 /**
- * Pages of market data on disk while they are fetched, so that a fetch that was interrupted goes on.
+ * Pages of market data on disk while they are fetched, so that an interrupted fetch can continue.
  *
- * A file for each product and span, in a folder beside the fixture: a line of JSON for each page, with where the next
- * one begins.
- * Invariants: what is read back is whole pages in the order in which they came; a line that was cut off is dropped and
- * its page asked for again; each page brings the cursor on, or the fetch ends with an error.
- * Not here: what a page holds (candle-pages.ts, trade-pages.ts), what becomes of the rows (fetched-rows.ts).
+ * A file for each product and span, in a folder next to the fixture: a line of JSON for each page, with the begin of
+ * the next one.
+ * Invariants: pages are read back whole and in the order in which they came; a line that was cut off is dropped and its
+ * page requested again; each page advances the cursor, or the fetch ends with an error.
+ * Not here: contents of a page (candle-pages.ts, trade-pages.ts), use of the rows (fetched-rows.ts).
  */
 import {
   appendFileSync,
@@ -60,7 +60,7 @@ export class PageStore<R, C extends { readonly at: number }> {
     this.#path = join(folder, `${name}.ndjson`);
   }
 
-  /** Asks for what is missing and keeps it; `onPage` hears how far it has come. */
+  /** Fetches missing pages and stores them; `onPage` receives the progress. */
   async fill({ begin, end, page }: Pager<R, C>, onPage: (at: number) => void): Promise<void> {
     let cursor = this.#last() ?? begin;
     // Same place twice in a row is a change of the way of asking, three times is none.
@@ -105,7 +105,7 @@ export class PageStore<R, C extends { readonly at: number }> {
     }
   }
 
-  /** Where the last whole page says that the next begins. A line that was cut off goes. */
+  /** Returns the cursor after the last complete page. Removes a line that was cut off. */
   #last(): C | undefined {
     if (!existsSync(this.#path)) return undefined;
     const file = openSync(this.#path, "r+");

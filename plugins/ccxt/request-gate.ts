@@ -24,7 +24,7 @@ const triesMax = 8;
 const pauseMs = { network: { base: 1_000, most: 30_000 }, limited: { base: 10_000, most: 300_000 } } as const;
 
 export class RequestGate {
-  /** Told of each failure that is waited out: a short name and a sentence. */
+  /** Called with each failure that is waited out: a short name and a sentence. */
   readonly listeners = new Set<(what: string, detail: string) => void>();
   readonly #options: GateOptions;
   readonly #window: RollingWindow;
@@ -94,7 +94,10 @@ export class RequestGate {
     }
   }
 
-  /** Leave for one request, in the order of asking; the returned function tells that it was answered. */
+  /**
+   * Waits for permission for one request, in the order of asking; the returned function must be called when it was
+   * answered.
+   */
   #granted(cost: number): Promise<() => void> {
     const mine = this.#turn.then(() => this.#enter(cost));
     this.#turn = mine.then(
@@ -144,7 +147,10 @@ export const classesOf = (error: unknown): readonly string[] => {
   return names;
 };
 
-/** Whether a failure may pass by waiting: the exchange asked for less, or the network or the exchange was not there. */
+/**
+ * Classifies a failure that may pass by waiting: a rate limit, or an unreachable network or exchange; undefined for
+ * others.
+ */
 const failureOf = (error: unknown): "limited" | "network" | undefined => {
   const names = classesOf(error);
   if (names.includes("RateLimitExceeded") || names.includes("DDoSProtection")) return "limited";

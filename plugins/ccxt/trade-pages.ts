@@ -2,23 +2,23 @@
  * Public trades of an exchange, page by page: those of a span in order of time, each once.
  *
  * Invariants: a page is asked for from the last trade's own instant on, so that trades which share it are not lost, and
- * those that were there before are dropped: by their id, or without one by how often the same was seen; where a page
- * does not join the one before it, or an instant holds more than a page, that is reported; each page comes nearer to
- * the end, whatever the exchange answers.
- * Not here: what is kept of a page (page-store.ts).
+ * those that were there before are dropped: by their id, or without one by the number of equal trades seen; a page that
+ * does not join the one before it, or an instant with more trades than a page, is reported; each page comes nearer to
+ * the end, for any answer of the exchange.
+ * Not here: storage of pages (page-store.ts).
  */
 import { type CcxtTrade, calling, type Exchange } from "./ccxt-exchange.ts";
 import { type NamedMarket, textOf } from "./ccxt-symbols.ts";
 import type { Page, Pager, Span } from "./page-store.ts";
 
-/** What the exchange counts is not base currency yet. */
+/** Row of a trade; `qty` is in the exchange's unit, not yet in base currency. */
 export type TradeRow = readonly [at: number, side: 1 | -1, px: string, qty: string];
 
 export interface TradeCursor {
   readonly at: number;
   /** Names of the trades of that instant that were taken. */
   readonly taken?: readonly string[];
-  /** What lies right before it fills a page. */
+  /** True if the trades right before `at` fill a page. */
   readonly past?: true;
 }
 
@@ -65,8 +65,8 @@ export const tradePager = (
 };
 
 /**
- * Trades of an answer that were not there before, in order of time, and where the next answer goes on; undefined where
- * there are none.
+ * Returns the trades of an answer that were not there before, in order of time, and the cursor of the next answer;
+ * undefined where there are none.
  */
 export const newTrades = (answer: readonly CcxtTrade[], { at, taken = [] }: TradeCursor) => {
   const shown = inOrder(answer.flatMap(namedOf));

@@ -1,8 +1,8 @@
 /**
- * Which order of one run is which of the other: slot by slot, in the order in which they were wanted.
+ * Aligns the orders of two runs: slot by slot, in the order in which they were wanted.
  *
  * Invariants: pairs never cross within a slot; two orders are a pair only when they were wanted within the tolerance;
- * an order without a counterpart stands alone; every order appears once.
+ * an order without a counterpart remains single; every order appears once.
  */
 import type { OrderSpec, OrderTrace, Refusal } from "./run-record.ts";
 

@@ -1,8 +1,8 @@
 /**
  * The likely cause of the first difference, in words, with the lines that support it.
  *
- * Invariants: what the runs are known to differ in is named before anything is concluded from a refusal or a wait;
- * where nothing suggests a cause, that is said.
+ * Invariants: known differences of the runs are named before conclusions from a refusal or a wait; if there is no
+ * likely cause, the text states it.
  * Not here: finding differences (differences.ts).
  */
 import { differences } from "sluice/plugins/session";

@@ -1,9 +1,9 @@
 /**
- * `sluice compare <a> <b>`: two runs side by side, where they first part and why; with --backtest a session beside its
- * own backtest.
+ * `sluice compare <a> <b>`: two runs side by side, their first difference and its cause; with --backtest a session next
+ * to its own backtest.
  *
- * Invariants: exit code 0 when the runs are equal, 1 when they differ, 2 for wrong usage and for what cannot be read;
- * with --json stdout holds one JSON document and nothing else.
+ * Invariants: exit code 0 when the runs are equal, 1 when they differ, 2 for wrong usage and for unreadable files; with
+ * --json stdout holds one JSON document and nothing else.
  * Not here: reading, comparing and wording (compare-files.ts).
  */
 import { type Command, InvalidArgumentError } from "commander";

@@ -19,15 +19,15 @@ import type { Observed } from "./observed.ts";
 export interface GuardOptions {
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
-  /** How many instants to end at, default 8. */
+  /** Number of instants at which recordings end, default 8. */
   readonly cuts?: number;
-  /** Of the instants, default 1. */
+  /** Seed of the instants, default 1. */
   readonly seed?: number;
   /** Runs done, of how many. */
   readonly onProgress?: (done: number, all: number) => void;
 }
 
-/** What one process is sent to do. */
+/** Task of one process. */
 interface Errand extends CutRun {
   readonly answer: string;
 }
@@ -55,7 +55,7 @@ export const guard = async (path: string, options: GuardOptions = {}): Promise<L
   return lookAhead(runnerOf(path, fixture), rest);
 };
 
-/** Each run in a process of its own; the first tells which recording it is. */
+/** Returns a runner with a process for each run; the first run determines the recording. */
 const runnerOf = (path: string, given: string | undefined): Runner => {
   let fixture = given;
   return async (cutAt) => {
@@ -84,7 +84,7 @@ const inProcess = async (path: string, order: CutRun): Promise<Observed & { read
   }
 };
 
-/** What the process complained of. What strategies print is not ours to pass on. */
+/** Runs a process and returns its error output. Output of strategies is not passed on. */
 const ended = (argv: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "ignore", "pipe"] });

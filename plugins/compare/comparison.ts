@@ -1,7 +1,7 @@
 /**
  * Two runs side by side: totals, the first difference of each sort, and its likely cause.
  *
- * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict rests on
+ * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict depends on
  * decisions, ends and waits, or on totals where a report contains no more; the same runs give the same comparison.
  * Not here: reading runs (read-run.ts), words and tables (comparison-text.ts).
  */
@@ -10,7 +10,7 @@ import { type Difference, differencesOf, type Evidence, equal } from "./differen
 import type { RunRecord, Totals } from "./run-record.ts";
 
 export interface CompareOptions {
-  /** How far apart in time the same thing may happen. */
+  /** Largest difference in time of the same action, in milliseconds. */
   readonly withinMs?: number;
 }
 
@@ -113,8 +113,8 @@ const toldOf = (difference: Difference | undefined): ToldDifference | undefined 
 const counted = ["orders", "filled", "canceled", "rejected", "refused", "fills", "waits", "limited"] as const;
 
 /**
- * Totals that differ. A report counts money in currency and waits otherwise than a journal: of a mixed pair those say
- * nothing.
+ * Returns totals that differ. A report counts money in currency, and waits in another way than a journal: in a mixed
+ * pair these are not compared.
  */
 const totalsApart = (a: RunRecord, b: RunRecord): Comparison["totals"] => {
   const alike = (a.orders === undefined) === (b.orders === undefined);

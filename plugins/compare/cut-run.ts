@@ -41,7 +41,7 @@ const marketUntil = ({ fixture, cutAt }: Required<CutRun>) => {
   };
 };
 
-/** Runs in this process: what a strategy keeps outside its streams goes on from run to run. */
+/** Returns a runner in this process: state that a strategy keeps outside its streams is shared by all runs. */
 export const runnerHere =
   (load: () => unknown): Runner =>
   async (cutAt) =>

@@ -1,10 +1,10 @@
 /**
- * Where two runs differ: in what was decided, in how it ended, in what it waited for. By time, the first one first.
+ * Differences of two runs: in decisions, in ends of orders, in waits. By time, the first one first.
  *
- * Invariants: times of the second run are brought onto the first one's scale; what a run was too short to show is no
- * difference; a cancel that one run did not need, because the order had ended, is a difference of the end and not of
- * the decision.
- * Not here: which order is which (align.ts), why they differ (cause.ts).
+ * Invariants: times of the second run are converted to the first one's scale; an event after the end of the shorter run
+ * is no difference; a cancel that one run did not need, because the order had ended, is a difference of the end and not
+ * of the decision.
+ * Not here: alignment of orders (align.ts), causes (cause.ts).
  */
 import { compare } from "sluice";
 import { lonelyRefusals, type Pair, pairOrders, sameSpec } from "./align.ts";
@@ -75,7 +75,7 @@ export const differencesOf = (
   return { pairs, differences: differences.sort((x, y) => x.ms - y.ms || ranks[x.of] - ranks[y.of]) };
 };
 
-/** Of one instant, what led to the rest. */
+/** Order of differences at one instant: causes before effects. */
 const ranks = { quota: 0, outcome: 1, decision: 2 } as const;
 
 interface Lengths {

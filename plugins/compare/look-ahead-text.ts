@@ -1,8 +1,8 @@
 /**
- * What the look-ahead guard found, for people.
+ * Report of the look-ahead guard, for people.
  *
- * Invariants: every finding names the strategy, the slot where there is one, the instant and what was decided in either
- * run; a verdict without a finding says what the guard cannot see.
+ * Invariants: every finding names the strategy, the slot where there is one, the instant and the decision in either
+ * run; a verdict without a finding states the limits of the guard.
  */
 import { printable } from "sluice/extension";
 import type { Glimpse, LookAheadReport } from "./look-ahead.ts";

@@ -1,8 +1,9 @@
 /**
- * Whether a strategy sees the future: every decision until a cut must be the same when the market ends there.
+ * Look-ahead guard, which detects strategies that see the future: every decision until a cut must be the same when the
+ * market ends there.
  *
  * Invariants: a run that cannot be repeated is distinguished from one that looks ahead, because it proves nothing; cuts
- * come from the seed; half of them lie on decisions, where a glance at what comes next shows soonest.
+ * come from the seed; half of them lie on decisions, where a look at later data shows first.
  * Not here: running a config (observed.ts), giving it a market that ends (cut-run.ts), words (look-ahead-text.ts).
  */
 import { createRandom } from "sluice/extension";
@@ -32,7 +33,10 @@ export interface Glimpse {
   readonly fields: readonly FieldDifference[];
 }
 
-/** Whether strategies saw the future: what they decided on the whole recording and on recordings that end earlier. */
+/**
+ * Report about strategies that saw the future: their decisions on the whole recording compared with those on recordings
+ * that end earlier.
+ */
 export interface LookAheadReport {
   readonly verdict: "blind" | "sees-the-future" | "not-repeatable";
   readonly decisions: number;
@@ -42,7 +46,7 @@ export interface LookAheadReport {
   readonly cuts: readonly number[];
   /** For each strategy that saw the future, its first glimpse and the cut that showed it. */
   readonly glimpses: readonly (Glimpse & { readonly cutAt: number })[];
-  /** Where two runs of the same differ. */
+  /** First difference of two runs of the same config. */
   readonly unrepeatable: Glimpse | undefined;
   readonly failed: Readonly<Record<string, string>>;
 }
@@ -104,7 +108,7 @@ export const cutInstants = (
   return [...new Set(instants)].sort((a, b) => a - b);
 };
 
-/** Where two runs first decide differently, until `untilAt`. */
+/** Returns the first different decision of two runs until `untilAt`; undefined if there is none. */
 export const firstGlimpse = (whole: Observed, other: Observed, untilAt: number): Glimpse | undefined => {
   const [left, right] = [whole, other].map(({ decisions }) => decisions.filter(({ at }) => at <= untilAt)) as [
     Decision[],

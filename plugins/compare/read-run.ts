@@ -1,9 +1,9 @@
 /**
- * Reads a run from whatever it left behind: a journal, a recorded session, a report.
+ * Reads a run from its files: a journal, a recorded session, a report.
  *
- * Invariants: what cannot be read is refused by file, line, expectation and remedy; a torn last line is left out and
+ * Invariants: unreadable input is refused with file, line, expectation and remedy; a torn last line is left out and
  * reported; nothing is written; a report next to a journal (`run.ndjson`, `run.json`) supplies the facts that a journal
- * does not hold.
+ * does not contain.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -15,7 +15,7 @@ interface RunReaderParts {
   readonly facts?: RunFacts;
   readonly notes?: readonly string[];
   readonly feeSign?: FeeSign;
-  /** What is added to an instant to reach the calendar. */
+  /** Milliseconds to add to an instant to reach the calendar. */
   readonly offsetMs?: number;
 }
 
@@ -38,7 +38,7 @@ export class RunReader {
     this.#specs.set(clOrdId, spec);
   }
 
-  /** `number` is the line it stands in. */
+  /** Takes an event; `number` is the number of its line. */
   event(event: Event, number: number): void {
     this.#startAt ??= event.at;
     this.#endAt = Math.max(this.#endAt, event.at);

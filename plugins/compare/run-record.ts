@@ -1,9 +1,9 @@
 /**
- * One run as it can be compared: every order's trace, what was refused and held, the totals, and what is known of its
+ * One run as it can be compared: every order's trace, refused and held orders, the totals, and the facts about its
  * causes.
  *
- * Invariants: times are milliseconds since the run's start; an order is wanted when it left less what it waited; each
- * value of an order comes with the line that says so.
+ * Invariants: times are milliseconds since the run's start; an order is wanted when it was sent, minus its wait; each
+ * value of an order comes with the line that contains it.
  * Not here: reading files (read-run.ts), making traces from events (run-reader.ts).
  */
 
@@ -33,9 +33,9 @@ export interface OrderTrace {
   readonly spec: OrderSpec | undefined;
   /** From sending until first known as accepted; undefined when it never was. */
   readonly ackAfterMs: number | undefined;
-  /** When we began to take it back. */
+  /** Time at which we began to cancel it. */
   readonly cancelMs: number | undefined;
-  /** The last phase told, `filled` and the like, and why. */
+  /** Last reported phase, such as `filled`, and its reason. */
   readonly phase: string;
   readonly endMs: number;
   readonly reason: string;
@@ -71,7 +71,7 @@ export interface Totals {
   readonly rejected: number;
   readonly refused: number;
   readonly fills: number;
-  /** In the service's unit where it comes from orders, in currency where a report tells it. */
+  /** In the service's unit if computed from orders, in currency if read from a report. */
   readonly volume: string;
   readonly fees: string;
   readonly pnl: string | undefined;
@@ -80,7 +80,7 @@ export interface Totals {
   readonly limited: number;
 }
 
-/** What decided the run besides its code; only what is known is there. */
+/** Inputs of the run besides its code; only known ones are present. */
 export interface RunFacts {
   readonly seed?: string;
   /** Content of the market data. */
@@ -89,7 +89,7 @@ export interface RunFacts {
   readonly limits?: boolean;
   /** Options, rules and the rest of the config. */
   readonly config?: unknown;
-  /** What the run assumes about the world besides. */
+  /** Other assumptions of the run. */
   readonly assumptions?: readonly string[];
   /** `backtest`, `paper`, `live` …: who answered. */
   readonly service?: string;
@@ -107,6 +107,6 @@ export interface RunRecord {
   readonly holds: readonly Hold[];
   readonly totals: Totals;
   readonly facts: RunFacts;
-  /** What a reader should know: cut off, changed. */
+  /** Notes for the reader, such as "cut off" or "changed". */
   readonly notes: readonly string[];
 }

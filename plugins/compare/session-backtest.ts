@@ -1,10 +1,10 @@
 /**
- * Backtests the strategies of a session on the market that the session saw, so that what was expected stands beside
- * what happened.
+ * Backtests the strategies of a session on the market that the session saw, to compare the expected result with the
+ * real one.
  *
  * Invariants: seed, name, profile and limits are the session's; nothing reaches a service; the market is that of the
- * session whatever the config names; a journal file named in the config is not written, because it may be the very one
- * that is looked at.
+ * session, for any market in the config; a journal file named in the config is not written, because it may be the one
+ * that is compared.
  */
 
 import { definePlugin, SluiceError } from "sluice";
