@@ -1,7 +1,8 @@
 /**
- * Alerts and messages: what rules say, and what channels carry.
+ * Alerts and messages: the output of rules, and the input of channels.
  *
- * Invariants: an alert is one line of bounded length without control characters; a message fits what its channel takes.
+ * Invariants: an alert is one line of bounded length without control characters; a message fits the limits of its
+ * channel.
  */
 
 export const levels = ["info", "warning", "critical"] as const;

@@ -63,7 +63,7 @@ export interface ChannelOptions {
 
 type Field = Exclude<keyof ChannelOptions, "kind" | "level" | "allowHttp">;
 
-/** What each kind needs, and what it may have besides. */
+/** Required and optional fields of each kind. */
 const fields: Readonly<Record<ChannelOptions["kind"], readonly [needs: readonly Field[], may: readonly Field[]]>> = {
   webhook: [["url"], ["secret"]],
   telegram: [["secret", "chatId"], ["server"]],

@@ -2,8 +2,8 @@
  * Channels over HTTP: webhook, Telegram, Discord, Slack, ntfy; each as its service documents it.
  *
  * Invariants: a request follows no redirect, reads at most 4 KiB of the answer and ends at its signal; only the answer
- * that the service documents for a taken message counts as one; what is said about a failure has passed `hide`.
- * Not here: mail (mail.ts), sending again (outbox.ts), where options are checked (channel-options.ts).
+ * that the service documents for a taken message counts as one; texts about a failure have passed `hide`.
+ * Not here: mail (mail.ts), sending again (outbox.ts), the check of options (channel-options.ts).
  */
 import { createHmac } from "node:crypto";
 import type { Level, Message } from "./alert.ts";
@@ -26,7 +26,7 @@ interface Service {
   readonly request: (message: Message) => Request;
   /** Undefined when the message was taken; otherwise why not. */
   readonly problem?: (answer: Answer) => string | undefined;
-  /** Milliseconds to wait, where the body says so. */
+  /** Returns the milliseconds to wait, if the body contains them. */
   readonly waitMs?: (body: string) => number | undefined;
 }
 
@@ -55,7 +55,7 @@ const wordsOf = (value: unknown): string | undefined => (typeof value === "strin
 const seconds = (value: unknown): number | undefined =>
   typeof value === "number" && value >= 0 ? Math.ceil(value * 1_000) : undefined;
 
-/** Signed so that its receiver can tell who sent it, and when: HMAC-SHA256 over `timestamp.body`. */
+/** Webhook with a signature, so that its receiver can verify sender and time: HMAC-SHA256 over `timestamp.body`. */
 export const webhook = (url: string, secret: string | undefined, now: () => number): Service => ({
   textMax: 60_000,
   request: ({ id, title, level, alerts, leftOut }) => {
@@ -123,7 +123,7 @@ export const ntfy = (server: string, topic: string, token: string | undefined): 
   problem: ({ body }) => (typeof fieldOf(body, "id") === "string" ? undefined : "the answer is not that of ntfy"),
 });
 
-/** The first part of a body: whoever answers without end is not read to the end. */
+/** Reads the first part of a body: an endless answer is not read to its end. */
 const firstOf = async (response: Response): Promise<string> => {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";
@@ -158,7 +158,7 @@ const waitOf = ({ retryAfter, body }: Answer, waitMs: Service["waitMs"]): number
 
 const isPassing = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
 
-/** A channel that speaks to a service. */
+/** Creates a channel that sends to a service over HTTP. */
 export const overHttp = (service: Service, hide: Hide): Channel => ({
   textMax: service.textMax,
   send: async (message, signal): Promise<Delivery> => {
@@ -175,7 +175,7 @@ export const overHttp = (service: Service, hide: Hide): Channel => ({
   },
 });
 
-/** What a service says about a failure, where it says so in a field that is known. */
+/** Returns the service's text about a failure, if it is in a known field. */
 const saidBy = (body: string): string => {
   const said = wordsOf(fieldOf(body, "description") ?? fieldOf(body, "message") ?? fieldOf(body, "error"));
   return said === undefined ? "" : `: ${said}`;

@@ -224,7 +224,7 @@ const tryOut = async (
   );
 };
 
-/** Which rules are on, and who is told by them. */
+/** Returns the enabled rules with their channels. */
 const routesOf = ({ options }: Context, ways: readonly Way[]) => {
   const routes = new Map<
     string,
@@ -251,7 +251,7 @@ const routesOf = ({ options }: Context, ways: readonly Way[]) => {
   return routes;
 };
 
-/** Calls the dead-man's switch; what it answers is told when it changes. Returns the last call of an orderly stop. */
+/** Calls the dead-man's switch; a change of its answer is reported. Returns the last call of an orderly stop. */
 const beat = (
   { options: { heartbeat, answerMs }, every }: Context,
   secrets: Secrets,

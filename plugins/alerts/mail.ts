@@ -89,7 +89,7 @@ interface SmtpError {
   readonly responseCode?: number;
 }
 
-/** What a server says may repeat what it was sent; codes do not. */
+/** An error text of a server may repeat its input; codes do not. */
 const deliveryOf = ({ code = "failed", responseCode }: SmtpError, hide: (text: string) => string): Delivery => {
   const why = hide(responseCode === undefined ? code : `SMTP ${responseCode}`);
   return responseCode !== undefined && responseCode >= 500 ? { kind: "refused", why } : { kind: "later", why };

@@ -6,17 +6,17 @@
  * at most; at most `perMinute` messages leave within a minute; a message that fails is sent again with its id after 1,
  * 2, 4 … 60 s, or when the channel asks for it, until `retryForMs` have passed; lost alerts are counted and reported
  * with the next message; a line is printed when a channel begins to fail and when it works again, and none between.
- * Not here: what a channel speaks (channels.ts), what is worth an alert (rules.ts).
+ * Not here: protocols of channels (channels.ts), the choice of alerts (rules.ts).
  */
 import { type Alert, type Message, messageOf, rankOf } from "./alert.ts";
 
-/** What became of one attempt. `later`: worth another one; `refused`: the same message would be refused again. */
+/** Result of one attempt. `later`: worth another one; `refused`: the same message would be refused again. */
 export type Delivery =
   | { readonly kind: "taken" }
   | { readonly kind: "later"; readonly why: string; readonly afterMs?: number }
   | { readonly kind: "refused"; readonly why: string };
 
-/** Never rejects, and ends when the signal says so. */
+/** Channel for messages. `send` never rejects, and ends at the signal. */
 export interface Channel {
   readonly textMax: number;
   send(message: Message, signal: AbortSignal): Promise<Delivery>;
@@ -35,9 +35,9 @@ const backoffMsMax = 60_000;
 const minuteMs = 60_000;
 
 interface OutboxParts {
-  /** Of the channel. */
+  /** Name of the channel. */
   readonly name: string;
-  /** Of the engine. */
+  /** Title of the engine. */
   readonly title: string;
   readonly channel: Channel;
   readonly limits: OutboxLimits;

@@ -12,7 +12,7 @@ import { type Alert, type Level, lineOf } from "./alert.ts";
 
 export interface Rule {
   readonly level: Level;
-  /** At most one alert of a subject within so long. */
+  /** Time within which a subject has at most one alert. */
   readonly everyMs: number;
   readonly what: string;
 }
@@ -65,7 +65,7 @@ export interface Finding {
   readonly rule: RuleName;
   readonly subject: string;
   readonly text: string;
-  /** Good news, which is told at `info`. */
+  /** Good news, which is sent at level `info`. */
   readonly isOver?: true;
 }
 
@@ -128,7 +128,10 @@ export const createFinder = ({
   };
 };
 
-/** The watchdog's events have a rule of their own; of other plugins' events only bad ones are told. */
+/**
+ * Returns the finding of a plugin's event. The watchdog's events have a rule of their own; of other plugins only bad
+ * events are reported.
+ */
 const findingOfPlugin = (type: string, text: EventText | undefined): Finding | undefined => {
   if (text === undefined) return undefined;
   const [severity, words] = text;
@@ -176,7 +179,7 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
     found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
   "mode.changed": ({ mode, reason }) => {
     if (mode === "active") return over("mode", "", `trading is active again${because(reason)}`);
-    // The stop says so itself.
+    // The stop has an event of its own.
     return reason === "stop" ? undefined : found("mode", "", `trading is ${mode}${because(reason)}`);
   },
   "quota.rejected": ({ layer }) =>
@@ -200,7 +203,7 @@ interface Remembered {
 
 const subjectsMax = 1_000;
 
-/** Holds back what repeats. `say` is called with what is to be told now. */
+/** Holds back repetitions. `say` is called with the alerts to send now. */
 export class Repetitions {
   readonly #remembered = new Map<string, Remembered>();
   readonly #say: (alert: Alert) => void;
@@ -232,7 +235,7 @@ export class Repetitions {
     this.#say({ at, rule, level, concern, text: lineOf(text) });
   }
 
-  /** Tells what was held back and is due; forgets what is quiet. */
+  /** Sends held-back alerts that are due; forgets quiet subjects. */
   tick(now: number): void {
     for (const [key, one] of this.#remembered) {
       if (now < one.saidAt + one.everyMs) continue;
@@ -241,7 +244,7 @@ export class Repetitions {
     }
   }
 
-  /** At the stop nothing is held back. */
+  /** Sends everything that was held back, at the stop. */
   end(now: number): void {
     for (const [key, one] of this.#remembered) if (one.unsaid > 0) this.#repeat(key, one, now);
     this.#remembered.clear();

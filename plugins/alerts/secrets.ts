@@ -1,8 +1,8 @@
 /**
- * Secrets of channels: read from the environment or from a file of one's own, and kept out of every line.
+ * Secrets of channels: read from the environment or from a file of one's own, and removed from every line.
  *
- * Invariants: a config names where a secret is and never holds it; errors say the place, never the value; what is
- * printed has passed `hide`.
+ * Invariants: a config names the place of a secret and never contains it; errors contain the place, never the value;
+ * printed text has passed `hide`.
  */
 import { readFileSync, statSync } from "node:fs";
 import { SluiceError } from "sluice";

@@ -40,7 +40,7 @@ export const createLossWatch = (losses: Readonly<Record<string, readonly string[
 interface Fresh {
   readonly user: string;
   readonly name: string;
-  /** Undefined before it was read: nobody reads what nobody needs. */
+  /** Age of the data; undefined before it was read. Data that no strategy needs is never read. */
   readonly ageMs: number | undefined;
   readonly stale: boolean;
   readonly problem: string;

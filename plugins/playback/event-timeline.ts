@@ -1,11 +1,11 @@
 /**
- * Timeline made of recorded events, and of the prices, books and requests that were recorded beside them, if any: they
- * are told again on a virtual clock to the same fold that watches a running engine.
+ * Timeline made of recorded events, and of the prices, books and requests that were recorded with them, if any: they
+ * are replayed on a virtual clock to the same fold that follows a running engine.
  *
- * Invariants: positions, profit and fees are the sums of the recorded fills, exact; what was not recorded is not shown,
- * and named in the row of the engine: without prices a position is marked by the last fill, and the chart of prices is
- * empty; without requests only the weight that was spent is known of the quota.
- * Not here: how events are read (event-file.ts, session-run.ts), how a timeline is played (playback-source.ts).
+ * Invariants: positions, profit and fees are the sums of the recorded fills, exact; data that was not recorded is not
+ * shown, and is named in the row of the engine: without prices a position is marked by the last fill, and the chart of
+ * prices is empty; without requests only the spent weight of the quota is known.
+ * Not here: reading events (event-file.ts, session-run.ts), playing a timeline (playback-source.ts).
  */
 import { Subject } from "rxjs";
 import { add, compare, type Event, isPositive, type Position, type QuotaState, sub } from "sluice";
@@ -43,7 +43,7 @@ interface Book {
 
 const minuteMs = layers.uid.windowMs;
 
-/** What was recorded beside the events; all of it in order of time. */
+/** Other recorded data, in order of time. */
 export interface RecordedMore {
   readonly prices?: readonly RecordedPrice[];
   readonly books?: readonly BookRow[];
@@ -52,7 +52,7 @@ export interface RecordedMore {
   readonly strategies?: readonly Pick<StrategyView, "name" | "user" | "options">[];
 }
 
-/** What the fold asks of an engine, from its events alone. */
+/** Run for the fold, built from the events of an engine alone. */
 class RecordedRun {
   readonly #strategies = new Map<string, Omit<StrategyView, "positions">>();
   readonly #books = new Map<string, Map<string, Book>>();
@@ -172,7 +172,7 @@ class RecordedRun {
 
 const sampleMs = 100;
 
-/** What is not there to be shown. */
+/** Returns the parts that were not recorded. */
 const unrecordedIn = ({ prices, books, quota, strategies }: RecordedMore): readonly Unrecorded[] => [
   "account",
   ...((prices ?? []).length === 0 ? (["prices"] as const) : []),

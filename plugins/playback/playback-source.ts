@@ -2,8 +2,8 @@
  * Control source of a recorded run: plays its timeline at any speed, pauses, and goes to any instant or to the next
  * fill.
  *
- * Invariants: what is shown at an instant is what was true then, whichever way one came there; time stands still at the
- * end; nothing but `play` is done, as there is no engine.
+ * Invariants: the shown state of an instant is the true one, independent of the way to that instant; time stops at the
+ * end; only `play` is executed, because there is no engine.
  * Not here: the timeline (timeline.ts), its controls on the page (page/client/playback-bar.js).
  */
 import { type Observable, Subject } from "rxjs";
@@ -21,7 +21,10 @@ import type {
 import type { Timeline } from "./timeline.ts";
 
 const stepMs = 100;
-/** Told also while nothing moves, so that those who watch know that it lives. */
+/**
+ * Number of steps between two beats, which are also sent while nothing changes, so that viewers know that the source is
+ * alive.
+ */
 const beatSteps = 10;
 
 export class PlaybackSource implements ControlSource {

@@ -2,8 +2,8 @@
  * Rows of prices from recorded quotes, trades and books: the best bid and ask, the last price, bars of a minute, and
  * the book.
  *
- * Invariants: bars are of traded prices where trades are recorded, else of the middle of the best prices; a bar that is
- * not over is told as it stands.
+ * Invariants: bars are of traded prices where trades are recorded, else of the middle of the best prices; an unfinished
+ * bar is published with its current values.
  */
 import { add, compare, div } from "sluice";
 import {
@@ -61,7 +61,7 @@ export class PriceRows {
     this.#changes.set(`book ${row.instId}`, ["book", row.instId, row]);
   }
 
-  /** What closing a position would have met; undefined where nothing is known. */
+  /** Returns the price at which a position could have been closed; undefined if none is known. */
   markPx(instId: string, side: "buy" | "sell"): string | undefined {
     const market = this.#seen.get(instId)?.market;
     return (side === "sell" ? market?.bid : market?.ask) || market?.last || undefined;

@@ -1,17 +1,17 @@
 /**
  * Quota of a recorded run: its requests and answers are charged once more to the same rate limiter, so that its windows
- * stand as the engine knew them.
+ * are those that the engine knew.
  *
- * Invariants: steps in order of time; nothing is sent and nothing refused: what was sent then is charged; an engine
- * that kept no limits has no windows. Not known are what waited to be sent, and parts of a quota that several engines
+ * Invariants: steps in order of time; nothing is sent and nothing refused: requests sent then are charged; an engine
+ * without limits has no windows. Unknown are the actions that waited, and parts of a quota that several engines
  * divided.
- * Not here: the rate limiter (scheduler/quota), where the steps come from (run-reader.ts).
+ * Not here: the rate limiter (scheduler/quota), the origin of the steps (run-reader.ts).
  */
 import type { Config, Event, QuotaState } from "sluice";
 import { createContract, type EndpointName, type ProfileOverrides } from "sluice/dialect";
 import { type ActionClass, createLedger, type EventOf, type LayerState, layersOf } from "sluice/extension";
 
-/** What happened to one request, or to a request of an address alone. */
+/** Event of one request, or of a request of an address alone. */
 export type QuotaStep = { readonly at: number } & (
   | { readonly step: "opened" }
   | {
@@ -29,7 +29,7 @@ export type QuotaStep = { readonly at: number } & (
   | { readonly step: "left"; readonly ip: string }
 );
 
-/** Facts of a run that say what quota it may use. */
+/** Facts of a run about the quota that it may use. */
 export interface QuotaFacts {
   readonly users: readonly {
     readonly uid: string;
@@ -63,7 +63,7 @@ export class RecordedQuota {
     this.#steps = steps;
   }
 
-  /** An event of the same run, told before the steps of its instant. */
+  /** Takes an event of the same run, before the steps of its instant. */
   take(event: Event): void {
     this.#advance(event.at, false);
     if (event.type === "order.changed") this.#takeOrder(event);

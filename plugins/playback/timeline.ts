@@ -1,11 +1,10 @@
 /**
- * Timeline of a recorded run: the updates of its control document in order, and the document as it stood at any
- * instant.
+ * Timeline of a recorded run: the updates of its control document in order, and the document at any instant.
  *
  * Invariants: at most `updatesMax` updates are kept: past that neighbours are joined, so that instants become coarser
- * and no row is lost; the document at an instant is made of the updates up to it and of no other; stories hold no event
- * of later.
- * Not here: how fast it is played (playback-source.ts), where it comes from (event-timeline.ts, view-recorder.ts).
+ * and no row is lost; the document at an instant is made of the updates up to it and of no other; stories contain no
+ * later event.
+ * Not here: the speed of playing (playback-source.ts), the origin of updates (event-timeline.ts, view-recorder.ts).
  */
 
 import type { Event } from "sluice";
@@ -93,7 +92,7 @@ export class Timeline {
     return this.#fills.find((at) => at > after);
   }
 
-  /** How many updates lie at or before an instant. */
+  /** Returns the number of updates at or before an instant. */
   countUntil(at: number): number {
     let [low, high] = [0, this.#updates.length];
     while (low < high) {
@@ -109,7 +108,7 @@ export class Timeline {
     return [...this.#pictureAfter(count).values()];
   }
 
-  /** What has to be changed to come from one place to another, in either direction. */
+  /** Returns the changes from one place to another, in either direction. */
   between(before: number, after: number): readonly ControlChange[] {
     if (after - before === 1) return this.#updates[before]?.rows ?? [];
     const [old, now] = [this.#pictureAfter(before), this.#pictureAfter(after)];

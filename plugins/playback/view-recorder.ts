@@ -1,10 +1,10 @@
 /**
  * Recorder of a run on virtual time: the fold of an engine, taken as often as the length of the run allows.
  *
- * Invariants: events are the same with it and without it: it asks for nothing but prices, and only a report's list of
- * the data that was asked for tells of it; what a second process of the run tells goes on where the first one ended,
- * and a run that begins anew is recorded anew.
- * Not here: who starts the run (the command line).
+ * Invariants: events are the same with it and without it: it requests only prices, which are visible only in a report's
+ * list of requested data; the events of a second process of the run continue those of the first one, and a run that
+ * begins again is recorded again.
+ * Not here: the start of the run (the command line).
  */
 
 import { definePlugin, type Plugin } from "sluice";
@@ -14,7 +14,7 @@ import { Timeline, updatesMax } from "./timeline.ts";
 
 const sampleMs = 100;
 
-/** Bars of the prices in the updates, for instruments of which nobody has bars. */
+/** Adds bars, made of the prices in the updates, for instruments without bars. */
 const withBars = (): ((update: ControlUpdate) => ControlUpdate) => {
   const prices = new PriceRows();
   const barred = new Set<string>();

@@ -1,10 +1,10 @@
 /**
  * Store: orders, fills, equity and events in a file of SQLite, for questions and reports later.
  *
- * Invariants: what happens is queued and written in batches on a timer, never on the path of an order; at most
- * `queueMax` entries wait, and what does not fit, or cannot be written for long, is counted and told; a batch is
- * written whole or not at all; what waits at the stop is written then.
- * Not here: what waits (queue.ts), tables and a fill that is told twice (run-store.ts), the report (stored-run.ts).
+ * Invariants: events are queued and written in batches on a timer, never on the path of an order; at most `queueMax`
+ * entries wait, and entries that do not fit, or cannot be written for long, are counted and reported; a batch is
+ * written whole or not at all; entries that wait at the stop are written then.
+ * Not here: the queue (queue.ts), tables and repeated fills (run-store.ts), the report (stored-run.ts).
  *
  * @module sluice/plugins/sqlite
  */
@@ -49,7 +49,7 @@ class Pruning {
     });
   }
 
-  /** What fails waits for the next look. */
+  /** Removes surplus events; a failure is retried at the next turn. */
   turn(): void {
     if (this.#surplus === 0) return;
     this.#guarded(() => {
@@ -99,8 +99,8 @@ const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" 
 };
 
 /**
- * Says where stored fills do not add up to what a strategy holds: those between the last write and the end of a run are
- * not stored.
+ * Prints differences between stored fills and the positions of a strategy: fills between the last write and the end of
+ * a run are not stored.
  */
 const compareHoldings = (
   { strategies }: Pick<PluginContext<Options>, "strategies">,

@@ -1,8 +1,8 @@
 /**
- * Queue of entries between what happens and the file they are written to.
+ * Queue of entries between the events and the file.
  *
- * Invariants: at most `queueMax` entries wait; what does not fit is counted and told; what could not be written waits
- * on.
+ * Invariants: at most `queueMax` entries wait; entries that do not fit are counted and reported; entries that could not
+ * be written keep waiting.
  */
 import type { Entry, RunStore } from "./run-store.ts";
 
@@ -18,7 +18,7 @@ export class Queue {
   readonly #options: Bounds;
   readonly #print: (line: string) => void;
   #entries: Entry[] = [];
-  /** How many of them were looked through: once each, however long the file cannot be written. */
+  /** Number of entries already examined: each is examined once, also while the file cannot be written. */
   #completed = 0;
   #lost = 0;
   #isFailing = false;

@@ -1,9 +1,9 @@
 /**
  * Database of runs: orders, fills, equity and events of an engine, written in batches and read for a report.
  *
- * Invariants: a batch is one transaction; a fill is stored once, whatever is told again after a restart: of an order
- * that a later run meets again only what is missing is added; decimals are text and exact.
- * Not here: the tables (store-schema.ts), what follows from the rows (stored-run.ts).
+ * Invariants: a batch is one transaction; a fill is stored once, also if events are repeated after a restart: for an
+ * order that a later run meets again only missing fills are added; decimals are text and exact.
+ * Not here: the tables (store-schema.ts), results from the rows (stored-run.ts).
  */
 import { add, compare, div, type Event, isPositive, mul, type OrderUpdate, SluiceError, sub, sum } from "sluice";
 import type { EventOf } from "sluice/extension";
@@ -56,7 +56,7 @@ export class RunStore {
     return Math.max(0, Number(this.#database.all("SELECT count(*) AS count FROM events")[0]?.["count"]) - most);
   }
 
-  /** Removes the oldest events, as many as are said; orders, fills and equity stay. Returns how many were there. */
+  /** Removes the `count` oldest events; orders, fills and equity stay. Returns the number of removed events. */
   removeEvents(count: number): number {
     return this.#database.run(
       "DELETE FROM events WHERE (run, seq) IN (SELECT run, seq FROM events ORDER BY run, seq LIMIT ?)",
@@ -64,7 +64,7 @@ export class RunStore {
     );
   }
 
-  /** What the stored fills of a strategy add up to in an instrument; undefined where there are none. */
+  /** Returns the sum of the stored fills of a strategy in an instrument; undefined where there are none. */
   position(strategy: string, instId: string): string | undefined {
     const rows = this.#database.all("SELECT side, qty FROM fills WHERE strategy = ? AND instId = ?", strategy, instId);
     if (rows.length === 0) return undefined;
@@ -194,7 +194,7 @@ const missingPart = (
   };
 };
 
-/** Opens a file, and says in one sentence why it cannot be. */
+/** Opens a file; throws an error with the reason in one sentence. */
 const opened = (path: string, options: { readonly readOnly?: boolean }): Sqlite => {
   try {
     return new Sqlite(path, options);
@@ -204,7 +204,7 @@ const opened = (path: string, options: { readonly readOnly?: boolean }): Sqlite 
   }
 };
 
-/** What of a span of time was stored, in the order in which it happened. `before`: fills from earlier. */
+/** Stored rows of a span of time, in order of time. `before`: fills from earlier. */
 interface StoredSpan {
   readonly events: readonly Event[];
   readonly fills: readonly Row[];

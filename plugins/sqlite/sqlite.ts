@@ -1,9 +1,9 @@
 /**
  * SQLite as the platform offers it: Node's own module where there is one, else the package better-sqlite3, behind one
- * small face.
+ * small interface.
  *
- * Invariants: a file that is made is its owner's alone, and so are those that SQLite puts beside it; values are text
- * and whole numbers; a statement is prepared once; a transaction is taken back as a whole when it fails.
+ * Invariants: a file that is made is its owner's alone, and so are the files that SQLite adds next to it; values are
+ * text and whole numbers; a statement is prepared once; a failed transaction is rolled back as a whole.
  */
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -47,7 +47,7 @@ export class Sqlite {
   /** Throws what opening throws; PLATFORM_UNSUPPORTED where there is no SQLite. */
   constructor(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}) {
     const { Open, readOnly: name } = opener();
-    // SQLite would give it the mode of the umask; what it puts beside a file has the file's mode.
+    // SQLite would create it with the mode of the umask; the files next to it get the mode of the file.
     if (!readOnly && path !== ":memory:") closeSync(openSync(path, "a", 0o600));
     this.#handle = new Open(path, readOnly ? { [name]: true } : {});
     // Who writes has the thread of an engine, and tries again later.
@@ -76,7 +76,7 @@ export class Sqlite {
       try {
         this.exec("ROLLBACK");
       } catch {
-        // A full disk may have taken it back already; the first error tells more.
+        // A full disk may have rolled it back already; the first error has more information.
       }
       throw error;
     }

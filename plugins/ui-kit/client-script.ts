@@ -1,9 +1,9 @@
 /**
  * The script of a page in one file: the chart library, the shared modules and those of the page, joined to one text.
  *
- * Invariants: modules stand after those they import and share one scope, in which each top-level name is one thing (a
- * test joins and runs them); the library's licence stands in front of it; nothing is fetched.
- * Not here: what the modules do (client/).
+ * Invariants: modules are placed after those they import and share one scope, in which each top-level name is one thing
+ * (a test joins and runs them); the library's licence is in front of it; nothing is fetched.
+ * Not here: the modules (client/).
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,7 +23,7 @@ const modules = [
 
 const library = (path: string): string => readFileSync(createRequire(import.meta.url).resolve(`uplot/${path}`), "utf8");
 
-/** Without its imports, exports and comments. */
+/** Returns the text of a module without its imports, exports and comments. */
 const partOf = (file: URL): string =>
   readFileSync(file, "utf8")
     .replace(/^import [\s\S]*?;$/gm, "")

@@ -42,7 +42,7 @@ export const raw = (markup: string): Markup => ({ markup });
 
 interface Column {
   readonly name: string;
-  /** Figures stand at the right. */
+  /** True for a column of figures, which are aligned to the right. */
   readonly figure?: boolean;
 }
 

@@ -1,11 +1,10 @@
 /**
- * What the charts of a page show, whatever it comes from: prices, fills, orders, trades and lines over one span of
- * time.
+ * Data of the charts of a page, from any source: prices, fills, orders, trades and lines over one span of time.
  *
  * Invariants: types alone, so that the page's client is checked against them; instants are milliseconds after
  * `startAt`; a column holds one number for each entry, -1 where it names none; a figure that people read to the last
  * digit is text in the tables, not here.
- * Not here: where it comes from (page-contents.ts), how it travels (packing.ts), how it is drawn (client/).
+ * Not here: its source (page-contents.ts), its encoding (packing.ts), drawing (client/).
  */
 
 type Column = ArrayLike<number> & Iterable<number>;
@@ -51,8 +50,8 @@ export interface FillData {
 }
 
 /**
- * Orders in the order in which they were planned. Phases of all orders follow each other; `phases` says how many are
- * its own.
+ * Orders in the order in which they were planned. Phases of all orders follow each other; `phases` is the number of
+ * phases of each order.
  */
 export interface OrderData {
   readonly id: readonly string[];
@@ -113,7 +112,7 @@ export interface PageData {
   /** Milliseconds since the epoch. */
   readonly startAt: number;
   readonly spanMs: number;
-  /** Of money, and its fraction digits. */
+  /** Currency of money, and its fraction digits. */
   readonly currency: string;
   readonly places: number;
   readonly instruments: readonly InstrumentData[];

@@ -1,9 +1,9 @@
 /**
- * How pages look, on a screen and on paper.
+ * Style of pages, on a screen and on paper.
  *
  * Invariants: nothing is fetched; text keeps a contrast of at least 4.5 on its ground and drawings of 3, in light and
- * in dark; what is said in colour is said in shape or words as well; `data-theme` on the root overrides what the system
- * prefers.
+ * in dark; everything shown by colour is shown by shape or words as well; `data-theme` on the root overrides the
+ * preference of the system.
  */
 
 const light =

@@ -1,7 +1,7 @@
 /**
- * What of long columns is shown in a stretch of time: bars, extremes of a line, groups of fills.
+ * Selects the visible part of long columns for a span of time: bars, extremes of a line, groups of fills.
  *
- * Invariants: pure; nothing is left out: what does not fit the width is grouped, with its count and its extremes; times of a column
+ * Invariants: pure; nothing is left out: entries that do not fit the width are grouped, with its count and its extremes; times of a column
  * never fall.
  */
 /** @import {InstrumentData, LineData} from "../page-data.ts" */

@@ -2,9 +2,9 @@
  * One chart of the stack: a plot over the time that all share, with its title, its values under the cursor and its own axis of values.
  *
  * Invariants: all panes have the same edges, so that an instant is at one place in all of them; colours come from the page's style and
- * follow it; each line has a dash of its own, so that it is told without colour; what a pane says of an instant is taken from the
- * data, never from what was thinned to be drawn.
- * Not here: what time is shown (view.js), bars, fills and orders (price-pane.js).
+ * follow it; each line has a dash of its own, so that it is recognizable without colour; values at an instant are taken from the data,
+ * never from the thinned points that are drawn.
+ * Not here: the visible span (view.js), bars, fills and orders (price-pane.js).
  */
 import { lastPlace, lineBetween, valueAt } from "./columns.js";
 import { element } from "./elements.js";
@@ -18,7 +18,7 @@ import { figure, placesOf, splitTexts, timeSplits } from "./texts.js";
 /** @typedef {{ node: HTMLElement, plot: uPlot, show: (span: Span) => void, tell: (at: number) => void, restyle: () => void, resize: () => void }} Pane */
 /** @typedef {{ title: string, height: number, lines: readonly Line[], limit?: { value: number, name: string }, spell?: (value: number) => string, zero?: boolean }} LinePane */
 
-/** Dashes by which lines are told apart. */
+/** Dashes that distinguish the lines. */
 const dashes = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4]];
 
 /** @type {Map<string, string>} */
@@ -38,7 +38,7 @@ export const forgetColours = () => colours.clear();
 
 const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
 
-/** Of the axis of time. */
+/** Height of the axis of time. */
 export const timeHeight = 28;
 
 /** Width of the axes of values. */
@@ -117,7 +117,7 @@ export const plotOf = (
 /** Six digits are more than a picture shows. @param {number} value */
 export const shortly = (value) => figure(Number(value.toPrecision(6)), 12);
 
-/** What a line looks like, and its name. @param {Pick<Line, "name" | "colour" | "dash">} line */
+/** Returns the swatch of a line, and its name. @param {Pick<Line, "name" | "colour" | "dash">} line */
 export const keyOf = ({ name, colour, dash = [] }) => {
   const kind = dash.length === 0 ? "" : dash.length > 2 ? " mixed" : (dash[0] ?? 0) < 4 ? " dotted" : " dashed";
   return element("span", { class: "key" }, element("i", { class: `swatch c-${colour}${kind}` }), name);
@@ -230,7 +230,7 @@ const joined = (lines) => {
   return tables.length === 1 ? /** @type {uPlot.AlignedData} */ (tables[0]) : uPlot.join(tables);
 };
 
-/** Two values of one instant stand a hair apart, or the later one would replace the first. @param {number[]} at */
+/** Moves equal instants slightly apart, because a later value at the same instant would replace the first. @param {number[]} at */
 const distinct = (at) => {
   for (let index = 1; index < at.length; index++) {
     const before = valueAt(at, index - 1);

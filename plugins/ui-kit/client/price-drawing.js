@@ -1,9 +1,9 @@
 /**
- * What is drawn on the chart of prices: bars, lines, resting orders, fills, a trade.
+ * Draws the chart of prices: bars, lines, resting orders, fills, a trade.
  *
- * Invariants: buys point up and sells point down, bars that rose are hollow, resting sells are dashed, so that nothing is told by colour
- * alone; sizes are of the screen, whatever its density.
- * Not here: what is in sight (price-pane.js).
+ * Invariants: buys point up and sells point down, bars that rose are hollow, resting sells are dashed, so that nothing is shown by colour
+ * alone; sizes are in pixels of the screen, at any density.
+ * Not here: the visible part (price-pane.js).
  */
 import { valueAt } from "./columns.js";
 import { colourOf, lookOf } from "./pane.js";
@@ -14,7 +14,10 @@ import { colourOf, lookOf } from "./pane.js";
 
 /** @typedef {{ at: number, px: number }} Point */
 /** @typedef {{ from: Point, to: Point, won: boolean }} TradeMark */
-/** Where everything is on the canvas. @typedef {{ plot: uPlot, ctx: CanvasRenderingContext2D, x: (at: number) => number, y: (px: number) => number, dot: number }} Canvas */
+/**
+ * Canvas with its scales.
+ * @typedef {{ plot: uPlot, ctx: CanvasRenderingContext2D, x: (at: number) => number, y: (px: number) => number, dot: number }} Canvas
+ */
 
 /** @param {Canvas} canvas @param {Bars} bars */
 export const drawBars = ({ ctx, x, y, dot }, { barMs, at, open, high, low, close }) => {

@@ -2,8 +2,8 @@
  * The chart of prices: bars or a line, resting orders, fills, plotted lines, and the trade that was chosen.
  *
  * Invariants: every fill in sight is in a mark, alone or in a group with its count; buys point up and sells point down, bars that rose
- * are hollow, so that nothing is told by colour alone; what was drawn can be found again by its place on the screen.
- * Not here: what a mark tells (story.js).
+ * are hollow, so that nothing is shown by colour alone; a drawn mark can be found by its place on the screen.
+ * Not here: the text of a mark (story.js).
  */
 import { barsBetween, fillGroups, lastPlace, lineBetween, valueAt } from "./columns.js";
 import { element } from "./elements.js";
@@ -75,7 +75,7 @@ export class PricePane {
     this.#shown = shown;
   }
 
-  /** The mark at a place, or beside it. @param {number} left from the plot's corner @param {number} top */
+  /** Returns the mark at or near a place. @param {number} left from the plot's corner @param {number} top */
   markNear(left, top) {
     const far = (/** @type {Mark} */ { x, y }) => Math.hypot(x - left, y - top);
     const nearest = this.#marks.reduce(

@@ -1,7 +1,7 @@
 /**
- * The story of a fill: what was bought or sold, of which order, and what that order went through.
+ * The story of a fill: the trade, its order, and the phases of that order.
  *
- * Invariants: what is told of one fill is all that is known of it; a group tells how many it is and where to look closer.
+ * Invariants: the text of one fill contains all known facts; the text of a group contains their number and the place to zoom in.
  */
 import { valueAt } from "./columns.js";
 import { element } from "./elements.js";
@@ -111,7 +111,7 @@ const orderStory = (data, order, filledAt) => {
 };
 
 /**
- * Shows a story beside its mark, within what the tip stands in.
+ * Shows a story next to its mark, within the parent of the tip.
  * @param {HTMLElement} tip @param {uPlot} plot @param {{ at: number, px: number }} mark @param {Node[]} story
  */
 export const placeTip = (tip, plot, { at, px }, story) => {
@@ -122,7 +122,7 @@ export const placeTip = (tip, plot, { at, px }, story) => {
   const x = area.left - stage.left + plot.valToPos(at, "x");
   const y = area.top - stage.top + plot.valToPos(px, "y");
   const { offsetWidth, offsetHeight } = tip;
-  // Beside the mark where there is room, else below it.
+  // Next to the mark where there is room, else below it.
   const isBeside = stage.width > 2 * offsetWidth + 60;
   const left = !isBeside ? x - offsetWidth / 2 : x + 16 + offsetWidth < stage.width ? x + 16 : x - 16 - offsetWidth;
   tip.style.left = `${Math.max(0, Math.min(left, stage.width - offsetWidth))}px`;

@@ -1,7 +1,7 @@
 /**
- * Figures and instants as the charts spell them.
+ * Spelling of figures and instants in charts.
  *
- * Invariants: UTC; grouped digits and a true minus; the date is said wherever a picture is longer than a day.
+ * Invariants: UTC; grouped digits and a true minus; the date is shown wherever a picture is longer than a day.
  */
 import { day, roundLength } from "./columns.js";
 
@@ -23,7 +23,7 @@ const formatOf = (places, least) => {
 export const figure = (value, places = 8, least = 0) =>
   formatOf(places, Math.min(least, places)).format(value).replace("-", "−");
 
-/** Fraction digits that tell multiples of a step apart: three for 0.025. @param {number} step */
+/** Returns the fraction digits that distinguish multiples of a step: three for 0.025. @param {number} step */
 export const placesOf = (step) => {
   let places = 0;
   while (places < 10 && Math.abs(step * 10 ** places - Math.round(step * 10 ** places)) > 1e-6) places++;
@@ -96,7 +96,7 @@ const monthSplits = (startAt, from, to, months) => {
 };
 
 /**
- * What stands at the splits: the date where a day begins, with the year at the first of it, else the time, as fine as needed.
+ * Returns the texts at the splits: the date where a day begins, with the year at the first of it, else the time, as fine as needed.
  * @param {number} startAt @param {readonly number[]} splits @returns {string[]}
  */
 export const splitTexts = (startAt, splits) => {
