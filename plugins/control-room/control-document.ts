@@ -138,7 +138,7 @@ export class ControlDocument {
     return { source: this.#source, seq: ++this.#seq, at, rows };
   }
 
-  /** Everything as of the last update. What has changed since is in the next one, too. */
+  /** Returns the complete state as of the last update. Changes since then are also in the next update. */
   snapshot(): ControlUpdate {
     const rows = [...this.#sections].flatMap(([section, kept]) =>
       [...kept].map(([key, row]) => [section, key, row] as ControlChange),

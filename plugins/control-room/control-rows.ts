@@ -17,7 +17,7 @@ export type ByCurrency = Readonly<Record<string, string>>;
 
 /** Progress of a played recorded run; absent if the run is not played. */
 export interface PlaybackState {
-  /** First and last instant of what is played. */
+  /** First and last instant of the played span. */
   readonly from: number;
   readonly to: number;
   /** Instant that is shown. */
@@ -45,7 +45,7 @@ export interface EngineRow {
   readonly mode: "active" | "reducing" | "halted";
   /** Present in a full stop. */
   readonly full?: true;
-  /** Why it is not active; empty when it is. */
+  /** Reason for which it is not active; empty if it is. */
   readonly reason: string;
   /** Number of the run on its journal; absent without one. */
   readonly run?: number;
@@ -139,7 +139,7 @@ export interface OrderRow {
   readonly px: string;
   /** Wanted quantity in base currency; empty where only the size that was sent is known, as in a recording. */
   readonly qty: string;
-  /** As it was sent, in the unit of the service. */
+  /** Size as it was sent, in the unit of the service. */
   readonly sz: string;
   /** Executed so far, in base currency. */
   readonly filledQty: string;
@@ -202,7 +202,7 @@ export interface EventRow {
   readonly severity: "info" | "warn" | "bad";
 }
 
-/** Section `health`, by name of what is measured. */
+/** Row of section `health`, by name of the measurement. */
 export interface HealthRow {
   readonly value: string | number | boolean;
   /** `ms`, or empty. */
@@ -268,5 +268,5 @@ export type ControlChange = {
 /** Key of a position: names of strategies hold no line break. */
 export const positionKey = (strategy: string, instId: string): string => `${strategy}|${instId}`;
 
-/** Key of what a user has in a currency or an instrument. */
+/** Returns the key of a user's row for a currency or an instrument. */
 export const userKey = (user: string, what: string): string => `${user}|${what}`;

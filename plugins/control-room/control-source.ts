@@ -127,7 +127,7 @@ const oddities = (value: unknown, depth = 0): string | undefined => {
   return undefined;
 };
 
-/** An action from outside, or what is wrong with it: every problem with its place. */
+/** Parses an action from outside; otherwise returns its problems, each with its place. */
 export const readAction = (
   value: unknown,
 ): { readonly action: ControlAction } | { readonly problems: readonly string[] } => {

@@ -68,7 +68,7 @@ const routinePhases: readonly string[] = [
 const isRoutine = (event: Event): boolean => {
   if (event.type === "action.answered") return event.outcome === "done";
   if (event.type !== "order.changed") return event.type === "action.sent" || event.type === "action.held";
-  // What a strategy itself takes back or replaces is its daily work.
+  // Cancels and replacements by a strategy itself are routine.
   return (
     routinePhases.includes(event.phase) ||
     (event.phase === "canceled" && ["replaced", "unwanted"].includes(event.reason))

@@ -59,7 +59,7 @@ export class OrderRows {
 
   takeUpdate(update: OrderUpdate, at: number): void {
     const { clOrdId, strategy, slot, spec, phase, isFinal, qty, filledQty, avgPx, reason } = update;
-    // What was refused never became an order.
+    // A refused order never became an order.
     if (clOrdId === "" || spec === undefined || phase === "refused") return;
     this.#isUpdated = true;
     const { instId, side, ordType, px, sz } = spec;

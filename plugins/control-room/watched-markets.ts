@@ -53,11 +53,11 @@ export class WatchedMarkets {
         }),
       );
     } catch {
-      // What the service does not list has no prices.
+      // An instrument that the service does not list has no prices.
     }
   }
 
-  /** Rows of what has changed since the last time. */
+  /** Returns the rows that have changed since the last call. */
   take(now: number): void {
     for (const one of this.#watched.values()) {
       const lastPx = this.#market.lastPx(one.instId);

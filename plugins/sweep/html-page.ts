@@ -144,7 +144,7 @@ const pictures = (report: SweepReport): Markup => {
 
 const rowsMax = 2_000;
 
-/** Out of sample first, then the ranking, then what has no figures. */
+/** Sorts results: out of sample first, then by ranking, then those without figures. */
 const inOrder = ({ results, ranking }: SweepReport): readonly Result[] => {
   const place = new Map(ranking.flatMap(({ runs }) => runs).map((index, at) => [index, at]));
   const rank = (result: Result): number =>
@@ -208,7 +208,10 @@ const tableStyle = raw(`
 .sortable td:not(.n){min-width:0}.sortable .part{white-space:nowrap}.sortable tr:target{background:var(--card);outline:2px solid var(--accent)}a{color:var(--accent)}
 `);
 
-/** Rows by a column, the largest first; again the other way round. What has no value stays last. */
+/**
+ * Script that sorts rows by a column, the largest first, and in reverse at the next click. Rows without a value stay
+ * last.
+ */
 const sortScript = `
 for(const table of document.querySelectorAll("table.sortable")){const body=table.tBodies[0],heads=[...table.tHead.rows[0].cells];
 heads.forEach((head,at)=>head.querySelector("button")?.addEventListener("click",()=>{

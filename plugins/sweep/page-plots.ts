@@ -200,7 +200,7 @@ const shadeOf = (values: readonly number[], by: Score): ((value: number) => Mark
   };
 };
 
-/** Two digits after the point, four for what is small. */
+/** Formats with two digits after the point, or two significant digits for small values. */
 const shown = (value: number): string =>
   value !== 0 && Math.abs(value) < 0.1 ? value.toPrecision(2) : value.toFixed(2);
 

@@ -18,7 +18,8 @@ const runsLeast = 8;
 export type Bars = readonly (string | null)[];
 
 /**
- * The median profit of those that came to each rung, given up there or not. `runs` is what each had made at its rungs.
+ * Computes the median profit of the runs that reached each rung, given up there or not. `runs` holds the profit of each
+ * run at its rungs.
  */
 export const barsOf = (runs: readonly (readonly string[])[]): Bars =>
   rungs.map((_, rung) => {
@@ -39,7 +40,7 @@ export class FellBehind extends Error {
   }
 }
 
-/** Follows a run: what it had made at each rung it came to. Throws `FellBehind` at a rung that it does not clear. */
+/** Follows a run: records its profit at each rung. Throws `FellBehind` at a rung whose bar it does not reach. */
 export const watchRungs = (bars: Bars) => {
   const reached: string[] = [];
   return {

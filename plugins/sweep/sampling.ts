@@ -55,11 +55,11 @@ export const createSampler = ({ space, choice, points, possible }: Sampled, stre
   return (tried) => learn(tried, Math.min(batch, count - tried.length));
 };
 
-/** So many trials are drawn by chance before there is something to learn from. */
+/** Number of trials that are drawn by chance before the estimator is used. */
 const firstDrawn = 10;
-/** This share of trials counts as good, and no more than so many. */
+/** Share of trials that count as good, and their largest number. */
 const [goodShare, goodMax] = [0.1, 25] as const;
-/** So often a point is drawn again that was tried before or is not possible. */
+/** Largest number of draws for a point that was not tried yet and is possible. */
 const attemptsMax = 10_000;
 
 const createLearner = (space: Space, random: Random, possible: (point: Point) => boolean) => {

@@ -13,7 +13,7 @@ export interface SelectionBias {
   readonly mean: number;
   /** Standard deviation over the trials. */
   readonly spread: number;
-  /** The best that so many draws with this mean and spread would show by chance alone. */
+  /** Expected best value of the same number of draws with this mean and spread, by chance alone. */
   readonly bestByChance: number;
 }
 

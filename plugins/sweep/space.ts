@@ -12,7 +12,7 @@ import { distinct, kindOf, readValues, type ValueKind } from "./option-values.ts
 
 /** One option of one strategy, and the values it takes. */
 interface Dimension {
-  /** As it was written: `ladder.levels`. */
+  /** Name as it was written: `ladder.levels`. */
   readonly name: string;
   readonly strategy: string;
   readonly option: string;
@@ -138,7 +138,7 @@ const dimensionOf = (strategies: readonly Strategy[], { name, values, place }: V
   return { name, strategy: owner, option, values: read, ordered: isRanged({ kind }) };
 };
 
-/** Each value by itself, so that a message names it; how values meet is checked where points are chosen. */
+/** Checks each value separately, so that a message names it; combinations are checked where points are chosen. */
 const checkEach = (strategy: Strategy, option: string, values: readonly unknown[], place: string): void => {
   const schema = { type: "object", properties: { [option]: propertiesOf(strategy)[option] } };
   for (const value of values) {

@@ -57,7 +57,7 @@ export interface SweepOptions extends GivenOptions {
    * on each training.
    */
   readonly trials?: number;
-  /** The same as `sampler: "random"` with so many `trials`. */
+  /** Number of trials; the same as `sampler: "random"` with this number of `trials`. */
   readonly random?: number;
   /**
    * Number of runs made before their results are used, for `tpe` and `prune`; default 8. The report depends on it, and
@@ -69,7 +69,7 @@ export interface SweepOptions extends GivenOptions {
    * sharpe alone.
    */
   readonly prune?: boolean;
-  /** Of the draw and of all chance in the runs, instead of the config's. */
+  /** Seed of the draw and of all chance in the runs, instead of the config's. */
   readonly seed?: number;
   /** Most combinations that may be tried, default 1,000. */
   readonly max?: number;
@@ -86,11 +86,11 @@ export interface SweepOptions extends GivenOptions {
   readonly by?: Score | readonly Score[];
   /** Folder of a recorded market, instead of the config's. */
   readonly fixture?: string;
-  /** False: the service enforces no limits, to see what they cost. */
+  /** False: the service enforces no limits, to measure their cost. */
   readonly limits?: boolean;
   /** Keep results in this folder as they come. */
   readonly out?: string;
-  /** Go on with what is missing in `out`. */
+  /** Continue with the runs that are missing in `out`. */
   readonly resume?: boolean;
   /** Run this part alone, to be merged with the others; needs `out`. `{ index: 1, of: 8 }` is the first of eight. */
   readonly part?: SweepPart;
@@ -111,7 +111,7 @@ export interface SweepOptions extends GivenOptions {
   readonly onProgress?: (progress: SweepProgress) => void;
   /** Called with `workers`: receives the number of workers, and the workers that refuse with their reasons. */
   readonly onNotice?: (text: string) => void;
-  /** Ends the sweep early: its report holds what was done, `runs.done` of `runs.wanted`. */
+  /** Ends the sweep early: its report contains the finished runs, `runs.done` of `runs.wanted`. */
   readonly signal?: AbortSignal;
 }
 

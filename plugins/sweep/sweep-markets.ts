@@ -48,7 +48,7 @@ const emptyWindow = (fold: number, part: string, { fromAt, toAt }: TimeWindow): 
   );
 };
 
-/** The same tape with its columns in shared memory; what lies there already stays where it is. */
+/** Returns the same tape with its columns in shared memory; columns that are already there are reused. */
 const shareTape = (tape: Tape): Tape =>
   Object.freeze({
     ...tape,

@@ -42,7 +42,7 @@ interface Divided {
   readonly choice: Choice;
 }
 
-/** Throws `USAGE` where the sweep has no parts, or not so many. */
+/** Throws `USAGE` if the sweep cannot be divided, or not into this number of parts. */
 export const checkDivision = ({ trials, windows, choice }: Divided, { of }: SweepPart): void => {
   if (windows.length === 0 && choice.batch !== undefined)
     throw new SluiceError(

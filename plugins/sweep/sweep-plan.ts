@@ -57,7 +57,7 @@ export interface SweepPlan extends SweepOptions {
   readonly objectives: readonly Score[];
   /** Traded windows; the warm-up of each lies before it. */
   readonly windows: readonly Fold[];
-  /** As given, else the config's; a backtest of a window sees so much of the recording before it. */
+  /** Warm-up, as given or else the config's; a backtest of a window reads this much of the recording before it. */
   readonly warmUpMs: number;
   readonly settings: JobSettings;
   /** The seed that all runs have. */

@@ -21,7 +21,7 @@ export type Part = "whole" | "train" | "test";
 export type Result = {
   readonly index: number;
   readonly part: Part;
-  /** From 0; only where there are folds. */
+  /** Number of the fold, from 0; only with folds. */
   readonly fold?: number;
   /** Number of the point in the sweep. */
   readonly point: number;
@@ -138,7 +138,7 @@ export const reportOf = (plan: SweepPlan, byIndex: ReadonlyMap<number, Result>):
   };
 };
 
-/** Why a run has no figures. */
+/** Returns the reason for which a run has no figures. */
 export const reasonOf = (result: Exclude<Result, Done>): string => {
   if (result.status === "failed") return result.error;
   if (result.status === "unaccepted") return result.reason;

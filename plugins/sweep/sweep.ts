@@ -50,7 +50,7 @@ export interface SweepRun {
   /** Write the reports of the first runs: tests, then the ranking. */
   readonly pages?: RunPages;
   readonly onProgress?: (progress: SweepProgress) => void;
-  /** Called with a way to stop; what it returns is called at the end. */
+  /** Called with a function that stops the sweep; the returned function is called at the end. */
   readonly onStop?: (stop: () => void) => () => void;
 }
 
@@ -121,7 +121,7 @@ const runAll = async (plan: SweepPlan, run: SweepRun, pool: Pool): Promise<Reado
   return results;
 };
 
-/** The same runs once more, as results that were kept have no details. */
+/** Makes the same runs again to write their pages, because stored results have no details. */
 const writePages = async (
   plan: SweepPlan,
   { results, ranking }: SweepReport,

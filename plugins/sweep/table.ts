@@ -258,7 +258,7 @@ const sized = (columns: readonly Column[]): readonly Sized[] =>
 const widthOfAll = (columns: readonly Sized[]): number =>
   columns.reduce((total, { size }) => total + size + gap.length, -gap.length);
 
-/** As many columns as fit: those that can be spared go first, then the last ones. */
+/** Returns as many columns as fit: optional ones are dropped first, then the last ones. */
 const fitting = (columns: readonly Sized[], width: number): readonly Sized[] => {
   if (columns.length === 0 || widthOfAll(columns) <= width) return columns;
   const least = columns.reduce((found, column) => ((column.spare ?? 0) >= (found.spare ?? 0) ? column : found));

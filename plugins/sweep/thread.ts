@@ -96,7 +96,7 @@ class WorkerThread<J, A> implements Thread<J, A> {
 }
 
 const startWorker = (entry: URL, facts: object): Worker => {
-  // What a run makes it mostly drops at once; threads that collect it often get in each other's way.
+  // A run drops most of its objects at once; threads that collect garbage often slow each other down.
   const resourceLimits = { maxYoungGenerationSizeMb: 64 };
   const worker = startThread(entry, facts, {
     stdout: true,

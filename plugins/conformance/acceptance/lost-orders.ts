@@ -69,7 +69,7 @@ const farBelow = "0.8";
 
 const faulted: readonly EndpointName[] = ["placeOrder", "cancelBatch"];
 
-/** Of a call as it is written: the endpoint, by the bytes that leave. */
+/** Returns the endpoint of a call, recognized by its bytes. */
 const namedCalls = (
   dialect: Dialect,
 ): { readonly dialect: Dialect; readonly endpointOf: (seen: Sent) => EndpointName | undefined } => {

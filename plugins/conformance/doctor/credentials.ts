@@ -30,7 +30,7 @@ export const spellAnswer = (answer: Answer): string =>
 export const isSame = (a: Answer, b: Answer): boolean =>
   a.kind === "answered" && b.kind === "answered" && a.status === b.status && a.code === b.code;
 
-/** The same read with one part of the credentials wrong. */
+/** Repeats the read with one part of the credentials wrong. */
 export const askWrongly = ({ client }: ExaminationState, fault: wire.KeyFault): Promise<Answer> =>
   client.ask("spotBalance", {}, { fault });
 
@@ -45,7 +45,10 @@ export const noteRefusal = ({ door, contract }: ExaminationState, answer: Answer
   if (isRefusal(contract.profile, answer) && answer.code !== "") door.codes.add(answer.code);
 };
 
-/** Why it is not known whether a wrong key would be noticed, or undefined with what was learned noted. */
+/**
+ * Returns the reason for which it is not known whether the service would notice a wrong key; undefined if that was
+ * learned and noted.
+ */
 export const probeCredentials = async (
   examination: ExaminationState,
   signs: boolean,

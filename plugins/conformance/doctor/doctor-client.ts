@@ -42,7 +42,7 @@ export class DoctorClient extends ProbeClient {
   readonly marks: Mark[] = [];
   /** The service's calendar as reported by the latest answer. */
   stamp: { readonly at: number; readonly dateAt: number } | undefined;
-  /** Named with an order that is asked for. */
+  /** Product named with an order that is requested. */
   product: string | undefined;
   #spent = 0;
   #silence = 0;
@@ -65,7 +65,7 @@ export class DoctorClient extends ProbeClient {
     const sent = this.calls.length;
     const first = await this.#attempt(endpoint, input, options);
     const isSent = this.calls.length > sent;
-    // What was never sent is not asked again, nor what could then be executed twice.
+    // A request that was never sent is not repeated, nor one that could be executed twice.
     const again =
       isSent && first.kind === "unanswered" && (first.limited || this.contract.endpoints[endpoint].repeat === "safe");
     if (again) await this.wait(first.limited ? minuteMs + retryMs : retryMs);
@@ -92,7 +92,7 @@ export class DoctorClient extends ProbeClient {
     return answer;
   }
 
-  /** Why the call is not made at all. */
+  /** Returns the reason for which the call is not made; undefined if it may be made. */
   #bar(endpoint: EndpointName, weight: number): string | undefined {
     if (this.insisting) return undefined;
     if (this.stop.aborted) return `${endpoint}: stopped before it was asked`;

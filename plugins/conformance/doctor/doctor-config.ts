@@ -28,15 +28,15 @@ export interface DoctorOptions {
   /** Leave out what waits for the edge of a minute, 65 s at most. */
   readonly quick?: boolean;
   /**
-   * Also place, look at and cancel an order far from the market; refused on mainnet. What it shows of the unit of `sz`
-   * is written to the file that trading on mainnet asks for.
+   * Also place, look at and cancel an order far from the market; refused on mainnet. The unit of `sz` found by it is
+   * written to the file that trading on mainnet requires.
    */
   readonly testnetOrders?: boolean;
   /** Swap of `testnetOrders`; the first listed when left out. */
   readonly instrument?: string;
   /** Called with the progress of the examination, one sentence per call. */
   readonly onProgress?: (line: string) => void;
-  /** Ends the examination early: what was placed is canceled first, and the report holds what was asked. */
+  /** Ends the examination early: orders are canceled first, and the report contains the findings so far. */
   readonly signal?: AbortSignal;
 }
 

@@ -42,11 +42,11 @@ export interface ExamineOptions {
   /** Dialect of the service, if it is not the described service: the examination stays within its rate limit layers. */
   readonly dialect?: Pick<Dialect, "name" | "layers" | "split"> | undefined;
   readonly open: (contract: Contract) => ExaminedService;
-  /** Aborted to end the examination: what was placed is canceled first. */
+  /** Aborted to end the examination: orders are canceled first. */
   readonly stop: AbortSignal;
   /** Requests to this service carry a signature; an embedded service receives the key's name instead. */
   readonly signs: boolean;
-  /** Leaves out what has to wait for the edge of a minute. */
+  /** Leaves out tests that have to wait for the edge of a minute. */
   readonly quick?: boolean;
   /** Places orders far from the market and cancels them; only where no money is at stake. */
   readonly orders?: OrderProbe;
@@ -57,7 +57,7 @@ export interface ExamineOptions {
 export interface Examination {
   readonly findings: readonly Finding[];
   readonly overrides: readonly Override[];
-  /** Why nothing of it can be concluded: then there are no overrides. */
+  /** Reason for which nothing can be concluded; then there are no overrides. */
   readonly inconclusive?: string;
   /** The whole `profile` a config should have. */
   readonly profile: ProfileOverrides;

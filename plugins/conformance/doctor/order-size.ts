@@ -7,7 +7,7 @@
 import { compare, div, type InstrumentRecord, isDecimal, isPositive, mul, type Side, sub, toStep } from "sluice";
 import { plain, type wire } from "sluice/dialect";
 
-/** So far from the best bid that no trade happens there, and not so far that it would be refused as a slip. */
+/** Factors of the best bid at which an order does not trade and is not refused as a typing error. */
 const farShares = { buy: ["0.7", "down"], sell: ["1.3", "up"] } as const;
 const places = 18;
 
@@ -66,7 +66,7 @@ export const unitOf = ({
     ([, value]) => compare(held, mul(value, nearness.least)) >= 0 && compare(held, mul(value, nearness.most)) <= 0,
   );
   const units = fitting.map(([unit]) => unit);
-  // A contract of one coin is one coin: either word is right.
+  // A contract of one coin is one coin: both units are right.
   const same = units.length === 2 && !units.includes("quote_notional") && compare(contractOf(instrument), "1") === 0;
   if (units.includes(assumed) && (units.length === 1 || same)) return { unit: assumed, evidence: said };
   if (units.length === 1 || same) return { unit: units[0], evidence: said };

@@ -19,7 +19,7 @@ export const listRows: readonly RowPath[] = ["instruments.fieldNames", "instrume
 /** The list of instruments; the answer of a service that shows none without a key; or why there is neither. */
 export type Listed = readonly InstrumentRecord[] | Reply | string;
 
-/** Asks without a key. */
+/** Requests the list of instruments without a key. */
 export const probeInstruments = async (examination: ExaminationState): Promise<Listed> => {
   const { client, contract, clock, note } = examination;
   const { profile } = contract;
@@ -41,7 +41,7 @@ export const probeInstruments = async (examination: ExaminationState): Promise<L
   return readList(examination, bare);
 };
 
-/** Asks with a key, which the service is known to accept, where it was not answered without one. */
+/** Requests the list with a key that the service is known to accept, if there was no answer without one. */
 export const probeKeyedInstruments = async (
   examination: ExaminationState,
   bare: Reply,
@@ -149,7 +149,10 @@ const idFinding = (profile: Profile, records: readonly Raw[]): Finding => {
   });
 };
 
-/** Asks without a key between two calls with one, so that the user's count shows whether a user was charged. */
+/**
+ * Requests the list without a key between two calls with one, so that the user's count shows whether a user was
+ * charged.
+ */
 export const probeUnsignedCharge = async (examination: ExaminationState): Promise<void> => {
   const { client, contract, note } = examination;
   const row = "instruments.chargesUserWithoutKey";

@@ -76,7 +76,7 @@ const bidOf = ({ service, clock, client }: ExaminationState, instId: string): Pr
   return firstValueFrom(merge(bid$, none$).pipe(take(1)), { defaultValue: undefined });
 };
 
-/** The side on which an order enlarges what the account holds: one that reduces sets nothing aside. */
+/** Returns the side on which an order increases the position: a reducing order reserves no money. */
 const openingSide = async ({ client, contract }: ExaminationState, instId: string): Promise<Side> => {
   const reply = doneOr(await client.ask("positions", { instId }));
   if (typeof reply === "string") return "buy";

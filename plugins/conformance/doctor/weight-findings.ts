@@ -50,7 +50,7 @@ const again = async ({ client }: ExaminationState, name: Query, known: bigint | 
   else await client.ask(name, { limit: "3" });
 };
 
-/** Weights of the description, and of queries what was read of them so far. */
+/** Returns the weights of the description; for queries those read so far. */
 const weightsOf = (examination: ExaminationState) => {
   const { contract, client } = examination;
   return (endpoint: EndpointName): number => {

@@ -21,7 +21,7 @@ export interface Mark {
   readonly weight: number;
 }
 
-/** One call that was counted: when, in which minute of the service, what it weighed, and the count after it. */
+/** One counted call: its instant, its minute at the service, its weight, and the count after it. */
 interface Charge {
   readonly at: number;
   readonly minute: number;

@@ -31,7 +31,7 @@ export class OwnOrders {
   readonly #prefix: string;
   /** Service ids by client id; none while a placement was not answered. */
   readonly #ours = new Map<string, { readonly instId: string; readonly ordIds: Set<string> }>();
-  /** Service ids of which a cancel was answered: only what a listing shows is canceled again. */
+  /** Service ids for which a cancel was answered: they are canceled again only if a listing contains them. */
   readonly #asked = new Set<string>();
   #count = 0;
 
@@ -121,6 +121,6 @@ export class OwnOrders {
   }
 }
 
-/** The list in parts of at most so many. */
+/** Splits the list into parts of at most `size` elements. */
 export const chunks = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(list.length / size) }, (_, index) => list.slice(index * size, (index + 1) * size));

@@ -13,7 +13,7 @@ export interface Charge {
   readonly key: string | undefined;
   readonly uid: string | undefined;
   readonly weight: number;
-  /** None for what is no call, such as opening a socket. */
+  /** Endpoint of the call; absent for actions such as opening a socket. */
   readonly endpoint?: string;
   /** Number of elements of a batch; 1 when left out. */
   readonly elements?: number;
@@ -29,7 +29,7 @@ interface PacedLayer {
   readonly name: string;
   /** It is one of the profile's own. */
   readonly extra: boolean;
-  /** A product by itself is paced as its user: slower than need be. */
+  /** Scope of the layer. A product is paced as its user: slower than necessary. */
   readonly scope: wire.LayerName;
   /** Part of the capacity that may be used. */
   readonly room: number;
@@ -109,7 +109,7 @@ export class Pacing {
     };
   }
 
-  /** The layer of the profile's own that does not let so many of the calls pass within `ms`, if there is one. */
+  /** Returns the layer of the profile that does not permit this number of calls within `ms`, if there is one. */
   tooNarrow(charge: Charge, calls: number, ms: number): string | undefined {
     const tooMany = (layer: PacedLayer): boolean =>
       layer.amountOf(charge) * calls * Math.min(1, layer.heldMs / ms) > layer.room;
@@ -126,7 +126,7 @@ export class Pacing {
   #freeAt(layer: PacedLayer, id: string, amount: number, now: number): number {
     const list = this.#listOf(layer, id);
     while (list[0] !== undefined && list[0].at + layer.heldMs <= now) list.shift();
-    // What is larger than the room goes when nothing else is remembered.
+    // An amount larger than the room is sent only when no other request is remembered.
     const room = Math.max(layer.room, amount);
     let used = list.reduce((total, entry) => total + entry.amount, amount);
     for (const entry of list) {

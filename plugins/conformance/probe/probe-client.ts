@@ -65,7 +65,7 @@ export class ProbeClient {
     return this.#insisting;
   }
 
-  /** From here on nothing cuts a wait short: what is left to do is to clean up. */
+  /** Makes later waits uninterruptible, for the clean-up. */
   insist(): void {
     this.#insisting = true;
   }

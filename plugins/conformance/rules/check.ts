@@ -135,7 +135,7 @@ const checkRules = (only: readonly string[] | undefined, rules: readonly { reado
 const askFirst = (url: string, { placesOrders }: CheckOptions): void => {
   if (placesOrders === true || isLoopback(url)) return;
   const host = URL.canParse(url) ? new URL(url).host : "";
-  // What is no address is refused where it is used, before it could lead anywhere.
+  // A text that is no address is refused where it is used.
   if (host === "") return;
   throw new SluiceError(
     "USAGE",

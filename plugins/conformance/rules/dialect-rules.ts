@@ -28,7 +28,7 @@ export const notOfDialects = (id: string): string | undefined => elsewhere.find(
 const outcomeOf = (testClient: TestClient, { endpoint, response }: Reply): wire.Outcome<Raw> =>
   wire.parseResponse<Raw>(endpoint, response, testClient.contract, 0);
 
-/** Every record of what was asked can be read. */
+/** Passes if every record of the answers can be parsed. */
 const readable = async (testClient: TestClient): Promise<Verdict> => {
   const { order, pending, history } = await tradeScenario(testClient);
   const replies = [...(await sample(testClient)), order.byOrdId, pending.own, history.canceled].filter(({ ok }) => ok);
@@ -146,14 +146,14 @@ const absent = async (testClient: TestClient): Promise<Verdict> => {
 
 const quietFactor = 1.1;
 
-/** Of what a read alone can fill: the endpoint, and how many of it fit. Layers that ban are left alone. */
+/** Returns the endpoint of a read that alone can fill the layer. Layers that ban are left out. */
 const fillable = ({ banMs, unit, endpoints, capacity, windowMs }: LayerSpec): EndpointName | undefined => {
   const reads: readonly EndpointName[] = ["pendingOrders", "positions", "spotBalance", "getOrder", "orderHistory"];
   if (banMs > 0 || unit !== "requests" || capacity > 100 || windowMs > 20_000) return undefined;
   return reads.find((name) => endpoints?.includes(name) ?? true);
 };
 
-/** As many calls as a layer holds pass together, so that the dialect's numbers are not too high. */
+/** Passes if as many calls as the layer permits succeed together, so that the dialect's numbers are not too high. */
 const fills = async (testClient: TestClient, layer: LayerSpec): Promise<Verdict> => {
   const endpoint = fillable(layer);
   if (endpoint === undefined) return pass;
@@ -162,7 +162,7 @@ const fills = async (testClient: TestClient, layer: LayerSpec): Promise<Verdict>
   const input =
     { pendingOrders: { instId, limit: "1" }, orderHistory: { instType: "SWAP", limit: "1" } }[endpoint as string] ?? {};
   const order = endpoint === "getOrder" ? { instId, ordId: "1" } : input;
-  // Nothing of ours counts any more, in any window.
+  // Pause after which none of our calls counts in any window.
   const quietMs = Math.max(
     ...(testClient.dialect?.layers ?? []).filter(({ banMs }) => banMs === 0).map((one) => one.windowMs),
   );

@@ -40,7 +40,7 @@ const looksLike = async (
     all(
       names.map((name) => {
         const value = record[name];
-        // A value that is no text, or missing, is the matter of another rule.
+        // A missing value, or one that is no text, is judged by another rule.
         if (typeof value !== "string") return pass;
         return expectThat(fits(value), reply, `${name} is ${rule}`, `${name} ${JSON.stringify(value)}`);
       }),

@@ -44,7 +44,7 @@ const pairs = async (
   for (const phaseMs of phasesMs) {
     await testClient.room(roomFor);
     await withinMinute(testClient);
-    // After so long a pause nothing of ours counts in the key's second any more.
+    // After this pause none of our calls counts in the key's second.
     await testClient.wait(phaseMs);
     const first = await testClient.ask("spotBalance");
     verdict = judge(first, await second());

@@ -14,7 +14,7 @@ export interface Burst {
   readonly passed: number;
   /** Another key of the same user, right behind. */
   readonly otherKey: Reply | undefined;
-  /** The same key, a second later. */
+  /** Reply to the same key a second later. */
   readonly later: Reply;
 }
 

@@ -25,7 +25,7 @@ const elapsedMs = ({ sentAt, receivedAt }: Reply): number => receivedAt - sentAt
 const noBreach = skipped("nothing was refused; see the rules of capacity");
 
 const answered = (reply: Reply, expected: string): Verdict => expectThat(reply.ok, reply, expected);
-/** With which status is the matter of 7.2. */
+/** Passes if the reply is a refusal; its status is judged by the rules of 7.2. */
 const refused = (reply: Reply, expected: string): Verdict => expectThat(!reply.ok, reply, expected);
 
 const keyCapacity = async (testClient: TestClient): Promise<Verdict> => {

@@ -91,7 +91,7 @@ const narrowing = (
     all([
       lists(of(scenario).swap, three(scenario), "swap orders"),
       allHave(of(scenario).swap, "instId", isSwap, "swap orders only"),
-      // Where spot is not offered, nothing of it is asked.
+      // If spot is not offered, the rule does not apply to it.
       of(scenario).spot.status === 0
         ? pass
         : allHave(of(scenario).spot, "instId", (id) => !isSwap(id), "spot orders only"),

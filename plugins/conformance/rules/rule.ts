@@ -60,6 +60,6 @@ export const all = (verdicts: Iterable<Verdict>): Verdict => {
   return seen ? pass : skipped("there was nothing to judge");
 };
 
-/** Passes when `holds`; otherwise the reply was not what was expected. */
+/** Passes if `holds`; otherwise fails with the reply, the expected and the received value. */
 export const expectThat = (holds: boolean, reply: Reply, expected: string, got: string = reply.shown): Verdict =>
   holds ? pass : fail(reply, expected, got);

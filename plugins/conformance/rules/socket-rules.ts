@@ -23,7 +23,7 @@ type Word =
 interface Line {
   readonly socket: ReturnType<OpenTransport["openSocket"]>;
   readonly words: readonly Word[];
-  /** The first word that fits, of the past or the future, or undefined when none came in time. */
+  /** Returns the first matching message, received already or later; undefined if none arrives in time. */
   next(fits: (word: Word) => boolean, ms: number): Promise<Word | undefined>;
 }
 

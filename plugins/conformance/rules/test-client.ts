@@ -89,7 +89,7 @@ export class TestClient extends ProbeClient {
       throw new Unable(`the profile's layer "${layer}" does not let ${calls} calls through so quickly`);
   }
 
-  /** Waits for a minute of the service in which nothing of ours counts yet. */
+  /** Waits for a minute of the service in which none of our calls counts. */
   async freshMinute(): Promise<void> {
     if (this.contract.profile.limits.anchor !== "wall_clock")
       await this.wait(this.pacing.lastAt + minuteMs + edgeMs - this.clock.now());
@@ -102,7 +102,7 @@ export class TestClient extends ProbeClient {
     if (known !== undefined) return known as Promise<T>;
     const played = play();
     this.#played.set(name, played);
-    // A lost answer is the matter of one rule: the next one has the scenario played again.
+    // A lost answer is judged by one rule: the next rule plays the scenario again.
     played.catch((error: unknown) => {
       if (!(error instanceof Unable)) this.#played.delete(name);
     });

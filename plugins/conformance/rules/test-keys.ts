@@ -41,9 +41,9 @@ export type Need =
   | "socket";
 
 export interface Roles {
-  /** Asks wherever a rule names no other. */
+  /** Key used if a rule names no other. */
   readonly main: CheckKey | undefined;
-  /** The same key, when it may also place and cancel. */
+  /** The main key, if it may also place and cancel. */
   readonly trader: CheckKey | undefined;
   /** Another key of the same user that may read. */
   readonly second: CheckKey | undefined;

@@ -135,7 +135,7 @@ export class TestOrders {
     this.#own.placed(clOrdId, ordId);
   }
 
-  /** Cancels what is left; the client ids of orders that are not proved gone. */
+  /** Cancels the remaining orders. Returns the client ids of orders that are not proved to be gone. */
   async cleanUp(): Promise<readonly string[]> {
     await this.#own.cancelAll(listingsMax);
     return this.#own.left();

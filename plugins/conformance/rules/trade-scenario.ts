@@ -18,7 +18,7 @@ export interface TradeScenario {
   readonly a: Own;
   readonly b: Own;
   readonly c: Own;
-  /** Complete before the others were looked at. */
+  /** Order that is complete before the others are read. */
   readonly d: Own;
   readonly order: Readonly<Record<OrderLook, Reply>>;
   readonly pending: Readonly<Record<PendingLook, Reply>>;
@@ -34,7 +34,7 @@ type HistoryLook = "early" | "all" | "swap" | "spot" | "canceled" | "filled" | "
 /** An id the service is not likely to have given to any order. */
 const unknownOrdId = "1";
 
-/** Asks in the order written: the scenario is the same at every run. */
+/** Asks in the given order, so that the scenario is the same in every run. */
 const inTurn = async <K extends string>(
   looks: Readonly<Record<K, () => Promise<Reply>>>,
 ): Promise<Readonly<Record<K, Reply>>> => {
@@ -60,7 +60,7 @@ const play = async (testClient: TestClient): Promise<TradeScenario> => {
   const after: Reply[] = [];
   for (const { ordId } of [d, a, b, c])
     after.push(await testClient.ask("getOrder", { ordId, ...hintFor(testClient, instId) }));
-  // Where a batch failed, what comes after it is still to be looked at.
+  // If a batch failed, the orders after it still have to be read.
   for (const [index, own] of [d, a, b, c].entries()) {
     if (["live", "partially_filled"].includes(fieldOf(after[index]?.records[0], "state"))) await orders.cancel([own]);
   }
@@ -146,7 +146,7 @@ const historyLooks = (testClient: TestClient, b: Own) => {
   };
 };
 
-/** A rule about what the scenario showed. */
+/** Creates a rule about the results of the trade scenario. */
 export const tradeRule = (id: string, title: string, judge: (scenario: TradeScenario) => Verdict): Rule =>
   rule(id, title, "trade key", async (testClient) => judge(await tradeScenario(testClient)));
 

@@ -62,7 +62,7 @@ export const usedAfter = (
     return expectThat(rise === weight, reply, `${expected}: weight ${weight}`, `used weight rose by ${rise}`);
   });
 
-/** A call that may fail, between two readings: what it added beyond the second reading's own weight. */
+/** Makes a call that may fail between two readings. Returns the weight added beyond the second reading's own. */
 const addedBy = async (
   testClient: TestClient,
   ask: Ask,
@@ -127,7 +127,7 @@ const unlisted = (endpoint: "getOrder" | "pendingOrders" | "orderHistory"): Rule
     return open(`found ${found}, assumed ${testClient.contract.endpoints[endpoint].weight} (G17)`);
   });
 
-/** The weights of the description's table, written out: they are what is being checked. */
+/** Rules about the weights of the description's table. The weights are written out because they are tested. */
 export const weightRules: readonly Rule[] = [
   rule("8.1-weight-instruments", "instruments weighs 2", "key", (testClient) =>
     usedAfter(testClient, "instruments", undefined, 2, "instruments"),

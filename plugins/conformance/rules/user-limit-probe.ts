@@ -75,7 +75,7 @@ const play = async (testClient: TestClient): Promise<UserLimitProbe> => {
   };
 };
 
-/** One key, several calls at once, until one is refused; how it is refused is the matter of another rule. */
+/** Sends several calls at once with one key until one is refused; the form of the refusal is judged by another rule. */
 const fill = async (testClient: TestClient, beganAt: number): Promise<readonly Reply[]> => {
   const read = (): Promise<Reply> => testClient.ask("spotBalance", {}, { within: ["key", "ip"] });
   const replies: Reply[] = [await read()];

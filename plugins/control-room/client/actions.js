@@ -190,7 +190,10 @@ export class Actions {
     });
   }
 
-  /** Playback needs no question: it changes what is shown. @param {{ speed?: number, paused?: boolean, seekTo?: number, toNextFill?: boolean }} how */
+  /**
+   * Changes the playback. No confirmation is needed: only the display changes.
+   * @param {{ speed?: number, paused?: boolean, seekTo?: number, toNextFill?: boolean }} how
+   */
   play(how) {
     void this.#send(this.#shown(), { type: "play", ...how }, "").then(
       (problem) => problem !== undefined && this.#tell(problem, "bad"),

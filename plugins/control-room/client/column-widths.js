@@ -12,7 +12,7 @@ export const leastWidths = (columns) => [
 
 /** @typedef {{ width: number, narrow?: number, grow?: boolean }} Track */
 
-/** As on a narrow screen. @param {Track} column @returns {Track} */
+/** Returns the column as on a narrow screen. @param {Track} column @returns {Track} */
 export const narrowed = ({ width, narrow = width, grow = false }) => ({ width: narrow, grow });
 
 /** Tracks of the grid that each row is: one column takes the room that is left, or all share it. @param {readonly Track[]} columns */

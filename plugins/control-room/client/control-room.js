@@ -27,7 +27,7 @@ import { WatchedEngine } from "./watched-engine.js";
 
 const tickMs = 250;
 const noteMs = 8_000;
-/** Of the six connections that a browser opens to one address, some are left for what is asked. */
+/** Largest number of streams: a browser opens six connections to one address, and some are left for requests. */
 const streamsMax = 4;
 
 export class ControlRoom {

@@ -53,7 +53,7 @@ export const minus = (a, b) => {
   return spelled(scaled(a, places) - scaled(b, places), places);
 };
 
-/** The same text for equal numbers. @param {string} text */
+/** Returns the same text for equal numbers. @param {string} text */
 export const plainDecimal = (text) => plus(text, "0");
 
 /** @param {string} text @param {number} places */

@@ -47,7 +47,7 @@ export const openDialog = ({ title, content, confirm, danger = false, act }) => 
     if (event.target === dialog) dialog.close();
   });
   dialog.showModal();
-  // What is asked for is written first; else the answer that does nothing is the nearest.
+  // The field to fill in has the focus; without one it is the button that does nothing.
   const field = /** @type {HTMLElement | null} */ (form.querySelector("input, select, textarea"));
   (field ?? buttons.querySelector(".danger, .primary") ?? close).focus();
 };

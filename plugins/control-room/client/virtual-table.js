@@ -109,7 +109,7 @@ export class VirtualTable {
     this.draw();
   }
 
-  /** Draws what is in sight now. */
+  /** Draws the visible rows. */
   draw() {
     this.#drawFrom(0, Number.POSITIVE_INFINITY);
   }

@@ -61,7 +61,7 @@ export class WatchedEngine {
     return this.state.at + (goesOn ? Math.min(aheadMax, nowMs() - this.#takenAt) : 0);
   }
 
-  /** Why it is not fresh, for people; empty where it is. */
+  /** Reason for which it is not fresh, for people; empty if it is. */
   get trouble() {
     const { state, text } = this.feed.state;
     if (state === "connecting") return "";

@@ -34,7 +34,7 @@ const lookMs = 2_000;
 const enginesMax = 64;
 const nameMax = 90;
 
-/** Shows engines of other processes in one page: follows their control ports, and passes on what is asked of them. */
+/** Shows engines of other processes in one page: follows their control ports, and passes on actions. */
 export class EngineRelay {
   readonly #parts: RelayParts;
   readonly #links = new Map<string, PortLink>();
@@ -63,7 +63,7 @@ export class EngineRelay {
     for (const link of links) this.#links.set(link.origin, link);
   }
 
-  /** Asks every port which engines it has; resolves when each has answered or was given up. */
+  /** Requests the list of engines from every port; resolves when each has answered or timed out. */
   look(): Promise<void> {
     this.#isLooking ??= this.#look().finally(() => {
       this.#isLooking = undefined;

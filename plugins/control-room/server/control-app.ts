@@ -30,7 +30,7 @@ export interface AppParts {
   readonly feeds: ReadonlyMap<string, SourceFeed>;
   readonly files: ReturnType<typeof pageFiles>;
   readonly documents: ApiDocuments;
-  /** Asks the engine's thread; resolves with its answer, or with one of its own when that takes too long. */
+  /** Asks the engine's thread; resolves with its answer, or with an answer of this thread after a timeout. */
   readonly ask: (question: Question) => Promise<EngineAnswer>;
 }
 
@@ -142,7 +142,7 @@ const answered = (context: Context<Env>, { text, status }: EngineAnswer): Respon
 const isKnown = (feed: SourceFeed, action: ControlAction): boolean =>
   !("strategy" in action) || action.strategy === undefined || feed.hasStrategy(action.strategy);
 
-/** Asks the engine's thread, a few of each kind at a time. */
+/** Asks the engine's thread, with a bound on pending questions of each kind. */
 const questions = ({ ask }: AppParts) => {
   const asking = new Map<Question["kind"], number>();
   return async (context: Context<Env>, question: Question): Promise<Response> => {

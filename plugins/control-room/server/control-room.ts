@@ -33,7 +33,7 @@ interface Room {
 
 /** State of one source at a port. */
 interface Placing {
-  /** Called when the port ends by itself. */
+  /** Called when the port closes unexpectedly. */
   readonly failed: (why: string) => void;
   readonly hasOwnTokens: boolean;
 }

@@ -41,7 +41,7 @@ export class ControlThread {
     worker.on("exit", () => this.#end(() => failed("its thread ended by itself")));
   }
 
-  /** Resolves when the port listens; rejects when it cannot. `failed` is called when it ends by itself later. */
+  /** Resolves when the port listens; rejects when it cannot. `failed` is called when it closes unexpectedly later. */
   static async start(facts: PortFacts, failed: (why: string) => void): Promise<ControlThread> {
     const worker = outside(() =>
       startThread(

@@ -16,7 +16,7 @@ import { SourceFeed } from "./source-feed.ts";
 import type { FromPort, PortFacts, ToPort } from "./thread-messages.ts";
 
 const beatMs = 1_000;
-/** Of 19: it runs at once where a processor is free, and second where none is. */
+/** Nice value, of at most 19: the thread runs at once if a processor is free, and after the engine if none is. */
 const givenWay = 5;
 /** Number of ended sources that are remembered, so that a page that reconnects learns of their end. */
 const goneMax = 20;

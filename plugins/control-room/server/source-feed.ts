@@ -28,7 +28,7 @@ const frame = (event: string, data: string): Uint8Array => encoder.encode(`event
 class StreamReader {
   readonly #sink: Sink;
   readonly #feed: SourceFeed;
-  /** Undefined while the sink takes what it is given; `all` when too much was missed to be counted. */
+  /** Undefined while the sink accepts data; `all` after too many missed rows to be counted. */
   #missed: Map<string, readonly [SectionName, string]> | "all" | undefined;
   #blockedAt = 0;
 

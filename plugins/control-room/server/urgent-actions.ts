@@ -13,7 +13,7 @@ import type { ControlAction } from "../control-source.ts";
 
 const pauseMs = 100;
 
-/** Those with one key are equal: what differs is the reason at most. */
+/** Returns the key of an action. Actions with one key are equal: at most their reasons differ. */
 export const urgentKey = (source: string, action: ControlAction): string =>
   JSON.stringify([source, action.type, "strategy" in action ? (action.strategy ?? "") : ""]);
 

@@ -59,7 +59,7 @@ export class PatientPool {
     }
   }
 
-  /** Asked again where the connection was lost: for what is harmless to ask twice. */
+  /** Repeats `ask` after a lost connection; only for requests that are safe to repeat. */
   async patiently<T>(ask: () => Promise<T>): Promise<T> {
     const from = this.#clock.now();
     for (;;) {

@@ -16,7 +16,7 @@ export const submitterMs = 15_000;
 
 export const needs = "--workers and sluice worker: a queue";
 
-/** BullMQ, loaded when a queue is asked for. */
+/** Loads BullMQ on first use of a queue. */
 export const bullPackage = () => optionalPackage<typeof BullMq>("bullmq", "6", `${needs} is used`);
 
 /** Methods used of a queue of BullMQ, in either store. */
@@ -44,8 +44,8 @@ export interface WorkerSettings
 export interface QueueConnection {
   readonly store: QueueStore;
   /**
-   * Resolves when the store has answered and holds what is needed; until then, and whenever it is away, it is tried
-   * again.
+   * Resolves when the store has answered and has the required features; until then, and after each lost connection, it
+   * connects again.
    */
   ready(): Promise<void>;
   queue(name: string): JobQueue;

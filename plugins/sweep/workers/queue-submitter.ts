@@ -19,10 +19,10 @@ interface QueuedJob {
 }
 
 export interface SubmitterOptions {
-  /** As queue-address.ts reads it, with user and password where it needs them. */
+  /** Address in the form of queue-address.ts, with user and password where required. */
   readonly url: string;
   readonly clock: Clock;
-  /** The caller keeps what it is given: the store need not. */
+  /** True if the caller stores results, so that the store need not keep them. */
   readonly durable: boolean;
   /** Called with notices for a person: the number of workers, and the workers that refuse with their reasons. */
   readonly onNotice: (text: string) => void;
@@ -64,7 +64,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
   #closed: Promise<void> | undefined;
   #looked = Number.NEGATIVE_INFINITY;
   #recounted: number;
-  /** The store held nothing of what is due when it was last counted. */
+  /** True if the store held none of the pending jobs at the last count. */
   #empty = false;
   #workers: number | undefined;
 
@@ -102,7 +102,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     try {
       await this.#runAll(jobs, answered);
     } catch (error) {
-      // What was under way when it was closed has failed with the connection.
+      // Calls that were pending at the close have failed with the connection.
       if (this.#closed === undefined) throw error;
     }
   }
@@ -144,7 +144,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     while ((await this.#queue.clean(0, 1_000, "failed")).length > 0);
   }
 
-  /** Adds what fits and takes what has come; the number of jobs taken so far, and whether anything came. */
+  /** Adds jobs up to the window and takes results. Returns the number of jobs taken so far, and whether any arrived. */
   async #turn(
     jobs: readonly J[],
     from: number,
@@ -172,7 +172,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     return [next, moved];
   }
 
-  /** Those that have results are answered with them, the others are put into the queue. */
+  /** Answers jobs that have results, and puts the others into the queue. */
   async #add(jobs: readonly J[], answered: (job: J, answer: A) => void): Promise<boolean> {
     for (const job of jobs) this.#outstanding.set(job.index, job);
     const before = jobs.map(({ index }) => index);
@@ -215,7 +215,7 @@ export class QueueSubmitter<J extends QueuedJob, A> {
     return taken.size > 0;
   }
 
-  /** Jobs whose workers died or hung so often that they are given up. */
+  /** Answers jobs that are given up because their workers died or hung too often. */
   async #takeFailed(answered: (job: J, answer: A) => void): Promise<boolean> {
     const failed = await this.#connection.patiently(() => this.#queue.getFailed(0, chunk - 1));
     for (const { id, failedReason } of failed) {

@@ -33,7 +33,7 @@ import { readSheet, type WorkSheet } from "./work-sheet.ts";
 /** One sheet's work on this machine. */
 export interface Work {
   readonly title: string;
-  /** As many at once as the worker's `jobs`; never rejects for what a run does. */
+  /** Runs one job. At most `jobs` of the worker run at once. Never rejects because of a failed run. */
   run(
     data: unknown,
   ): Promise<
@@ -64,7 +64,7 @@ const closingMs = 1_000;
 const givingBackMs = 3_000;
 const retryMs = 30_000;
 const firstAnswerMs = 5_000;
-/** A worker that does not renew its jobs for so long has lost them. */
+/** Time without renewal after which a worker loses its jobs. */
 const lockMs = 10_000;
 const stalledMs = 5_000;
 const stalledMax = 5;

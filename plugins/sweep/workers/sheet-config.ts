@@ -10,7 +10,7 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import { type CheckedConfig, hashOfConfig, hashOfSources, loadConfigFile } from "sluice/extension";
 import { refusalOfVersion, type WorkSheet } from "./work-sheet.ts";
 
-/** Why a worker does not take jobs of a sheet; it will not change its mind while it runs. */
+/** Reason for which a worker takes no jobs of a sheet; it does not change while the worker runs. */
 export class Refusal extends Error {}
 
 /** Paths of the configs that a worker runs; any config of its folder when left out. */

@@ -18,7 +18,7 @@ import { packageVersion, parseHuman } from "sluice/extension";
 /** The config as files: its place below the working folder, and its fingerprints. */
 interface SheetConfig {
   readonly path: string;
-  /** Of the file and those it imports; compared before any of it runs. */
+  /** Hash of the file and those it imports; compared before any of it runs. */
   readonly sources: string;
   /** Hash of the sources and of the resulting values. */
   readonly hash: string;
