@@ -14,13 +14,13 @@ export interface Alert {
   /** Name of the rule. */
   readonly rule: string;
   readonly level: Level;
-  /** Level of what it is about, which decides which channels take it: good news goes where the bad news went. */
+  /** Level of the subject, which selects the channels: good news is sent to the channels that got the bad news. */
   readonly concern: Level;
   readonly text: string;
 }
 
 export interface Message {
-  /** The same when the message is sent again. */
+  /** Id of the message, unchanged when it is sent again. */
   readonly id: string;
   /** Name of the engine. */
   readonly title: string;
@@ -49,7 +49,7 @@ const spelled = ({ at, level, text }: Alert): string => `${clockOf(at)} ${level 
 const noteOf = (leftOut: number): string =>
   leftOut === 0 ? "" : `(${leftOut} ${leftOut === 1 ? "alert was" : "alerts were"} left out)`;
 
-/** As many of the first alerts as fit into one message of `textMax` characters, at least one. */
+/** Builds a message of as many of the first alerts as fit into `textMax` characters, at least one. */
 export const messageOf = (
   id: string,
   title: string,

@@ -91,7 +91,7 @@ export class Outbox {
     this.#leftOut++;
   }
 
-  /** Sends what is due; called often. */
+  /** Sends due messages; called often. */
   tick(): void {
     const now = this.#now();
     if (this.#sending !== undefined || this.#closed || now < this.#notBefore) return;

@@ -60,7 +60,7 @@ export const rules = {
 
 export type RuleName = keyof typeof rules;
 
-/** A rule has met; `subject` tells apart what it met for. */
+/** Finding of a rule; `subject` distinguishes findings of the same rule. */
 export interface Finding {
   readonly rule: RuleName;
   readonly subject: string;

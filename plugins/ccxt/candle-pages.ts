@@ -59,7 +59,10 @@ export const timeframeOf = ({ api: { timeframes = {} } }: Exchange, barMs: numbe
     .filter(({ ms }) => barMs % ms === 0)
     .sort((a, b) => b.ms - a.ms)[0]?.name;
 
-/** What bars begin at multiples of: weeks on a Monday or a Thursday, as the exchange counts them. */
+/**
+ * Returns the step of which begins of bars are multiples: a day for weeks, because exchanges begin them on a Monday or
+ * a Thursday.
+ */
 export const beginStep = (barMs: number): number => (barMs % weekMs === 0 ? weekMs / 7 : barMs);
 
 const weekMs = 604_800_000;

@@ -162,7 +162,7 @@ const rateLimitDefaultMs = 2_000;
 
 const shared = new Map<ExchangeChoice, Promise<Exchange>>();
 
-/** The same exchange for all in this process who name it alike, so that they keep to its limit together. */
+/** Returns one exchange object for all callers in this process with the same choice, so that they share its limit. */
 export const sharedExchange = (choice: ExchangeChoice, clock: Clock): Promise<Exchange> => {
   const known = shared.get(choice);
   if (known !== undefined) return known;

@@ -102,7 +102,10 @@ class Unsuited extends Error {
 }
 
 const backoffMs = { base: 1_000, most: 30_000 } as const;
-/** So many answers without time passing are a fault of the exchange's client, which must not stop everything else. */
+/**
+ * Number of answers at one instant above which the exchange's client is considered faulty; it must not block the
+ * process.
+ */
 const sameInstantMost = 200;
 
 /**

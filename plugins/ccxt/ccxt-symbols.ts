@@ -15,11 +15,11 @@ export interface NamedMarket {
   readonly symbol: string;
   readonly instId: string;
   readonly market: CcxtMarket;
-  /** Base currency in one of what the exchange counts: "1", but for contracts. */
+  /** Base currency in one unit of the exchange: "1" except for contracts. */
   readonly unit: string;
 }
 
-/** Decimal text of a number of ccxt, exact as far as it is; undefined for what is none. */
+/** Returns the decimal text of a number of ccxt, as exact as the number; undefined for other values. */
 export const textOf = (value: unknown): string | undefined => {
   if (isDecimal(value)) return plain(value);
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
@@ -86,7 +86,7 @@ const stepOf = (precision: unknown, mode: number | undefined): string | undefine
 /** Exchanges whose bars of contracts count contracts at ccxt; the others count base currency. */
 const contractsInBars: ReadonlySet<string> = new Set(["gate", "gateio", "kucoin", "kucoinfutures", "mexc"]);
 
-/** Base currency in one of what the exchange counts the volumes of bars in. */
+/** Returns the base currency in one unit of the volumes of bars. */
 export const barUnitOf = ({ id }: Exchange, { unit }: NamedMarket): string => (contractsInBars.has(id) ? unit : "1");
 
 /** Terms of a product at the exchange, as decimal text; terms that it does not report are missing. */

@@ -116,7 +116,7 @@ const runFetch = async (
 
 const gapsShown = 12;
 
-/** Time left by what this run has done: what an earlier one had fetched took it no time. */
+/** Formats the remaining time from the progress of this run; data fetched by an earlier run took no time. */
 const progressLine = (line: ReturnType<typeof transientLine>, clock: Clock) => {
   const startedAt = clock.now();
   let began: number | undefined;

@@ -21,7 +21,7 @@ export interface FetchedGap {
   readonly bars?: number;
 }
 
-/** A fixture that was fetched, and what it lacks. */
+/** A fetched fixture, and its gaps. */
 export interface FetchedFixture extends FixtureManifest {
   readonly gaps: readonly FetchedGap[];
 }

@@ -58,7 +58,7 @@ export class FollowedProduct {
   traded(answer: readonly CcxtTrade[]): void {
     const { rows: fresh, next, unusable } = newTrades(answer, this.#trades ?? { at: Number.NEGATIVE_INFINITY });
     if (unusable > 0) this.#tellOnce("market.unusable", "trades without a time, a price or a side are left out");
-    // An exchange begins with what was before: the last of it is the price now.
+    // An exchange begins with earlier trades: the last of them is the current price.
     const rows = this.#trades === undefined ? fresh.slice(-1) : fresh;
     this.#trades = next ?? this.#trades ?? { at: Number.NEGATIVE_INFINITY };
     if (rows.length > 0) this.#heard();

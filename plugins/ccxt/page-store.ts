@@ -26,7 +26,7 @@ import { createInterface } from "node:readline";
 import { SluiceError } from "sluice";
 import { messageOf } from "sluice/extension";
 
-/** From the first instant to before the last, milliseconds. */
+/** Span from the first instant to before the last, in milliseconds. */
 export interface Span {
   readonly from: number;
   readonly to: number;

@@ -111,7 +111,7 @@ export class RequestGate {
     const { clock, rateLimitMs } = this.#options;
     let left = Math.max(0, Math.ceil(cost * rateLimitMs)) || 0;
     for (;;) {
-      // What is dearer than a window takes several.
+      // A request whose cost exceeds a window takes several windows.
       const units = Math.min(left, this.#windowMs);
       const now = clock.now();
       const until =

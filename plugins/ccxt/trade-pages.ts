@@ -52,7 +52,7 @@ export const tradePager = (
     if (next === undefined) {
       const isStuck = isFull && shown.every(({ row }) => row[0] <= at) && shown.some(({ row }) => row[0] === at);
       if (!isStuck) return { rows, next: { at: Math.min(to, at + quietMs) }, ...left };
-      // What lies before it fills the page as well, or it fills a page by itself.
+      // Trades before it fill the page as well, or its own trades fill a page alone.
       const isCrowded = shown.some(({ row }) => row[0] < at);
       if (isCrowded && taken !== undefined && past === undefined)
         return { rows, next: { at, taken, past: true }, ...left };
@@ -85,7 +85,7 @@ const inOrder = (shown: readonly Named[]): readonly Named[] => {
   return (falls ? shown.toReversed() : shown).toSorted((a, b) => a.row[0] - b.row[0]);
 };
 
-/** From `at` on, but for those that were taken, and for repetitions within the page by id. */
+/** Returns the trades at and after `at`, without those already taken and repetitions within the page by id. */
 const without = (shown: readonly Named[], at: number, taken: readonly string[]): readonly Named[] => {
   const left = new Map<string, number>();
   for (const name of taken) left.set(name, (left.get(name) ?? 0) + 1);

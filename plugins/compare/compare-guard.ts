@@ -98,7 +98,7 @@ const ended = (argv: readonly string[]): Promise<string> =>
     });
   });
 
-/** Does one errand and writes its answer: what a process that `guard` started is there for. */
+/** Executes one task and writes its answer; used by the processes that `guard` starts. */
 export const runErrand = async (path: string, errand: string): Promise<void> => {
   const { answer, ...order } = JSON.parse(errand) as Errand;
   const { cutRun } = await import("./cut-run.ts");

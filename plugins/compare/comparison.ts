@@ -41,7 +41,7 @@ export interface Comparison {
   readonly firstOutcome: ToldDifference | undefined;
   readonly firstQuota: ToldDifference | undefined;
   readonly cause: Cause | undefined;
-  /** In what the runs are known to differ, whether or not it mattered. */
+  /** Known differences of the runs, relevant or not. */
   readonly known: readonly KnownChange[];
   readonly totals: readonly { readonly path: string; readonly a: string; readonly b: string }[];
 }

@@ -17,7 +17,7 @@ export interface CutRun {
   readonly cutAt?: number;
 }
 
-/** Loads the config and runs it. What it reads of the recording while it is loaded is cut as well. */
+/** Loads the config and runs it. Reads of the recording during loading are cut as well. */
 export const cutRun = async (
   load: () => unknown,
   { fixture, cutAt }: CutRun = {},

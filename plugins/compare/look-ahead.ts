@@ -97,7 +97,7 @@ export const cutInstants = (
   const inside = decisions.filter(({ at }) => at > startAt && at < endAt);
   const places = [...new Set(inside.map(({ strategy }) => strategy))].map((name) => {
     const own = inside.filter(({ strategy }) => strategy === name);
-    // What is sent may have waited for quota; by then the future has become known.
+    // A sent order may have waited for quota; by then later data is known.
     const made = own.filter(({ kind }) => kind === "wants" || kind === "asks");
     return made.length > 0 ? made : own;
   });

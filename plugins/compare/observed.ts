@@ -19,7 +19,7 @@ export interface Decision {
   readonly kind: "wants" | "asks" | "sends" | "refused";
   /** Empty where a decision is about several. */
   readonly slot: string;
-  /** JSON text of what was decided. */
+  /** JSON text of the decision. */
   readonly what: string;
 }
 
@@ -31,7 +31,7 @@ export interface Observed {
 }
 
 interface ObserveOptions extends Pick<RunOptions, "fixture" | "market"> {
-  /** The run ends here; `market` holds what is played until then. */
+  /** Instant at which the run ends; `market` holds the data until then. */
   readonly cutAt?: number;
 }
 
@@ -86,7 +86,7 @@ export const backtestOf = ({ service }: Pick<CheckedConfig, "service">): Backtes
   );
 };
 
-/** The strategy, its sets noted on their way, and what it asks for by hand. */
+/** Wraps a strategy to record its sets and its manual actions. */
 const watched = (strategy: Strategy, note: (decision: Decision) => void): Strategy => ({
   ...strategy,
   start: (context) => {
@@ -106,7 +106,7 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
       },
     };
     const streams = strategy.start({ ...context, orders: noting });
-    // What is no stream is refused where it is subscribed to.
+    // A value that is no stream is refused on subscription.
     if (!(streams.desired instanceof Observable)) return streams;
     let last: string | undefined;
     const noted: NonNullable<typeof streams.desired> = streams.desired.pipe(

@@ -31,7 +31,7 @@ export interface OrderTrace {
   readonly waitedMs: number;
   /** Unknown for an order of which neither request nor record is there. */
   readonly spec: OrderSpec | undefined;
-  /** From sending until first known as accepted; undefined when it never was. */
+  /** Milliseconds from sending until the order was first known as accepted; undefined if it never was. */
   readonly ackAfterMs: number | undefined;
   /** Time at which we began to cancel it. */
   readonly cancelMs: number | undefined;
@@ -39,7 +39,7 @@ export interface OrderTrace {
   readonly phase: string;
   readonly endMs: number;
   readonly reason: string;
-  /** As the service counts and signs them. */
+  /** Filled size, and below average price and cost, in the units and signs of the service. */
   readonly filledSz: string;
   readonly avgPx: string;
   readonly cost: string;

@@ -54,7 +54,7 @@ export const backtestOfSession = async (session: Session, happened: RunRecord, i
   return { ...run, totals: { ...run.totals, pnl: report.pnl } };
 };
 
-/** The config's own embedded service, or one made after what the session shows. */
+/** Returns the config's own embedded service, or one with the facts of the session. */
 const serviceFor = (
   config: CheckedConfig,
   session: Session,

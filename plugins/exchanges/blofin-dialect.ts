@@ -31,7 +31,7 @@ import { answerOf, recordOf, twoSided, wordOf } from "./exchange-answer.ts";
 import { hearIn } from "./exchange-socket.ts";
 import { isRaw, type Raw } from "./record-table.ts";
 
-/** BloFin v1 for `live({ …, dialect })`. Its demo is at a host of its own. */
+/** BloFin v1 for `live({ …, dialect })`. Its demo environment has a host of its own. */
 export const blofinDialect = (): Dialect => ({
   name: "blofin-v1",
   profile,
@@ -202,13 +202,13 @@ const modeIn = (body: unknown): unknown => {
   return isRaw(data) ? data["positionMode"] : undefined;
 };
 
-/** As long as the firewall shuts an address out. */
+/** Duration of a ban of an address by the firewall, in seconds. */
 const shutOutSeconds = 300;
 
 const read = answerOf({
   statusOf: blofinStatusOf,
   records: blofinRecords,
-  // An element without a code of its own has the envelope's.
+  // An element without a code of its own has the code of the envelope.
   result: ({ orderId, clientOrderId, code, msg }, envelopeCode): ElementResult => ({
     ordId: wordOf(orderId),
     clOrdId: wordOf(clientOrderId),

@@ -31,7 +31,7 @@ export const theirInstId = (instId: string): string => {
   throw new TypeError(`${instId} is no swap, and nothing else is traded at this exchange`);
 };
 
-/** Our id of what the exchange names; what is no text stays what it is. */
+/** Returns our id of the exchange's instrument; a value that is no text is returned unchanged. */
 export const ourInstId = (instId: unknown): unknown => (typeof instId === "string" ? `${instId}${suffix}` : instId);
 
 const instId = (record: Raw): unknown => ourInstId(record["instId"]);
@@ -140,7 +140,9 @@ const instrument: RecordTable = {
 const orElse = (given: unknown, fallback: string | undefined): unknown =>
   given === undefined || given === "" ? fallback : given;
 
-/** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
+/**
+ * Returns the instrument, or none for a kind that is not traded here; a value that is no record is kept to be reported.
+ */
 const instrumentsOf = (item: unknown): readonly unknown[] => {
   if (!isRaw(item)) return [item];
   const parts = readInstId(instId(item));

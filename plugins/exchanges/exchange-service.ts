@@ -24,7 +24,7 @@ interface Addresses {
 }
 
 export interface Exchange {
-  /** As the entry of the package is called, such as "okx". */
+  /** Name of the exchange, as in the package's entry, such as "okx". */
   readonly name: string;
   readonly title: string;
   readonly addresses: Readonly<Record<Environment, Addresses>>;

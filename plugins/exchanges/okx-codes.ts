@@ -43,7 +43,7 @@ const statuses: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** The status with which the described service answers what the code means. */
+/** Returns the status with which the described service answers the meaning of this code. */
 export const okxStatusOf = (code: string): number | undefined => statuses.get(code);
 
 /** Codes besides those of the profile's own rows that mean: judged and not executed. */

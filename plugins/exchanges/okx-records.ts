@@ -55,7 +55,10 @@ export const okxPushes: Readonly<Record<string, (data: unknown, arg: ChannelArg)
   account: okxRecords.spotBalance,
 };
 
-/** Of a candle: contracts or base currency, then base or quote currency. */
+/**
+ * Indexes of a candle's volume in base currency: on spot the first volume, on swaps the second, behind the one in
+ * contracts.
+ */
 const [spotVolumeAt, swapVolumeAt] = [5, 6];
 
 const isTraded = (item: unknown): boolean =>
@@ -175,7 +178,9 @@ const swap: RecordTable = {
 
 const contractOf = ({ ctVal, ctMult }: Raw): unknown => (isNone(ctMult) ? exact(ctVal) : product(ctVal, ctMult));
 
-/** The instrument, or none where it is of a kind that is not traded here; what is no record is kept to be named. */
+/**
+ * Returns the instrument, or none for a kind that is not traded here; a value that is no record is kept to be reported.
+ */
 const instrumentsOf = (item: unknown): readonly unknown[] => {
   if (!isRaw(item)) return [item];
   const { instId, instType, ctType, ctValCcy, settleCcy } = item;

@@ -15,7 +15,7 @@ export type RecordTable = Readonly<Record<string, Field>>;
 export const isRaw = (value: unknown): value is Raw =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** The record with our fields; what is no record stays as it is. */
+/** Returns the record with our fields; a value that is no record is returned unchanged. */
 export const translated =
   (table: RecordTable) =>
   (item: unknown): unknown => {

@@ -74,7 +74,7 @@ const binaries: readonly { readonly magic: string; readonly format?: RowFormat; 
   { magic: "SQLite", what: "an SQLite database" },
 ];
 
-/** By the first bytes, or a refusal of what is not read. */
+/** Detects the format by the first bytes; throws for a format that is not supported. */
 export const formatOf = async (part: TextPart): Promise<RowFormat> => {
   let head = "";
   for await (const piece of part.unpacked()) {

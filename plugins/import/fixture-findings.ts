@@ -9,7 +9,7 @@
 import type { Tape } from "sluice/backtest";
 import { BarCalendar, type FixtureFinding, type Series, seriesName } from "sluice/extension";
 
-/** Returns what is odd about the rows of a tape, each finding once for each series. */
+/** Returns suspicious rows of a tape, each finding once for each series. */
 export const findingsOf = ({ series, instruments }: Tape): readonly FixtureFinding[] =>
   series.flatMap((one) => {
     const found = new Map<string, FixtureFinding>();

@@ -24,9 +24,9 @@ export interface DecimalColumn {
   /** In the pool's present unit, for comparing rows of one pool with each other. */
   readonly values: Readonly<ArrayLike<number>>;
   push(value: Parsed, line: number): void;
-  /** The same from the two parts of a value. */
+  /** Adds a value, given by its two parts. */
   add(count: number, places: number, line: number): void;
-  /** The same for those that begin at `from` and every `step` after it. */
+  /** Adds the values that begin at `from` and every `step` after it. */
   addEvery(parts: Parts, from: number, step: number, line: number): void;
   /** Counts of the pool's step; ask when everything has been read. */
   counts(): Float64Array;

@@ -100,7 +100,7 @@ const calendarOf = (match: RegExpExecArray): number | undefined => {
   return (whole - zoneMinutes * 60_000) * 1_000 + Number(fraction.padEnd(6, "0").slice(0, 6));
 };
 
-/** Milliseconds since the epoch, or a refusal by file, line and value; `column` is the file's own word for it. */
+/** Returns milliseconds since the epoch, or throws with file, line and value; `column` is the name in the file. */
 export const instantOf = (text: string, file: string, line: number, column: string): number => {
   const us = microsecondsOf(text);
   // Divided and not multiplied by 0.001: the quotient is the double nearest to the instant, as when a fixture is read.

@@ -268,7 +268,7 @@ const bitmex: Venue = {
     }),
 };
 
-/** As they are, but for bars, and for the wrapping of the combined stream. */
+/** Returns messages unchanged, except bars, and without the wrapping of the combined stream. */
 const binance: Venue = {
   is: () => true,
   messages: (value) => {

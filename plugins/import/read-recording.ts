@@ -48,7 +48,7 @@ export interface RecordingOptions {
    * the begin.
    */
   readonly timestamp?: "open" | "close";
-  /** Found as the greatest common step of what was read when left out. */
+  /** Tick size; found as the greatest common step of the values when left out. */
   readonly tickSize?: string;
   readonly lotSize?: string;
   /** Symbol to read from a recording of several. */
@@ -60,10 +60,7 @@ export interface RecordingOptions {
    * fixture also contains the delays of its messages, for `fromFixture`.
    */
   readonly axis?: "receive" | "exchange";
-  /**
-   * Files of funding rates, mark prices and changes of rules (import-terms.ts tells their columns), to be merged in by
-   * time.
-   */
+  /** Files of funding rates, mark prices and changes of rules (columns: import-terms.ts), merged in by time. */
   readonly terms?: readonly string[];
   /** Candles: when bars begin, as for `market.candles`. Found from their times when left out. */
   readonly anchor?: string;
@@ -76,12 +73,11 @@ export interface RecordingOptions {
   readonly offGrid?: "drop" | "shift";
   /** Takes bars shorter than a second and instants in the future, which are refused otherwise. */
   readonly anyTime?: boolean;
-  /** Instant of the import, in milliseconds: what is more than a day later is refused. Left out: the system clock's. */
-  readonly now?: number;
   /**
-   * Called after each piece of a file of rows: how many of its bytes and rows were read. What it throws ends the
-   * import.
+   * Instant of the import, in milliseconds: instants more than a day later are refused. Left out: the system clock's.
    */
+  readonly now?: number;
+  /** Called after each piece of a file of rows with the number of bytes and rows read. An exception ends the import. */
   readonly onRead?: (bytes: number, rows: number) => void;
 }
 
@@ -109,7 +105,7 @@ export const readRecording = async (options: RecordingOptions): Promise<Recordin
   return readPart(part, options);
 };
 
-/** The same for a file, or for one in an archive. */
+/** Reads a file, or one in an archive, as a tape. */
 export const readPart = async (part: TextPart, options: Omit<RecordingOptions, "file">): Promise<Recording> => {
   const { name: file } = part;
   parseInstId(options.instrument, "instrument");
@@ -139,7 +135,7 @@ const shortestBarMs = 1_000;
 
 const nowOf = ({ now = createSystemClock().now() }: Pick<RecordingOptions, "now">): number => now;
 
-/** Such bars, and such instants, come of times that were read as what they are not. */
+/** Refuses bars shorter than a second and instants in the future, which result from misread times. */
 const checkTimes = (file: string, { series }: Tape, options: Omit<RecordingOptions, "file">): void => {
   if (options.anyTime === true) return;
   const remedy = "If that is right, import it with --any-time.";
@@ -290,7 +286,7 @@ const messageTape = async (
   return { tape: tapeWith(terms, steps, series, note), source, ...(rows.feed && { feed: rows.feed }) };
 };
 
-/** Volumes of bars say nothing of the lot: where there is nothing else, it is assumed. */
+/** Returns the series in lots. Volumes of bars are no evidence of the lot: without other data it is assumed. */
 const seriesInLots = (
   rows: MessageRows,
   step: string,

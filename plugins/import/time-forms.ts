@@ -48,12 +48,12 @@ const dateDigits: readonly Digits[] = [
   digitsOf(/^(\d\d)(\d\d)((?:19|20)\d\d)(\d\d)(\d\d)$/, ["month", "day", "year", "hour", "minute"], false),
 ];
 
-/** Digits that are a date with hour and minute to whoever writes them: the first two of the table. */
+/** Digit forms that people write as a date with hour and minute: the first two of the table. */
 const plainDates = dateDigits.slice(0, 2);
 
 /**
- * Microseconds since the epoch of one instant that stands by itself, such as an option; undefined where the text tells
- * none. Unlike a column of them, `202403010930` can only be a date.
+ * Returns microseconds since the epoch of a single instant, such as an option; undefined if the text is no instant.
+ * Unlike in a column, `202403010930` can only be a date.
  */
 export const oneInstant = (text: string): number | undefined =>
   plainDates.map((digits) => dateIn(text, digits)).find((us) => us !== undefined) ?? microsecondsOf(text);

@@ -66,7 +66,7 @@ export class Timeline {
     this.#updates = joined;
   }
 
-  /** Another process of the same run begins: what it does not know of is gone. */
+  /** Starts another process of the same run: rows that it does not know are removed. */
   restart(whole: ControlUpdate): void {
     const kept = new Set(whole.rows.map(placeOf));
     const gone = [...this.#whole.values()]
@@ -103,7 +103,7 @@ export class Timeline {
     return low;
   }
 
-  /** Rows of the document after so many updates. */
+  /** Returns the rows of the document after `count` updates. */
   rowsAfter(count: number): readonly ControlChange[] {
     return [...this.#pictureAfter(count).values()];
   }

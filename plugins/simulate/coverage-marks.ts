@@ -16,7 +16,7 @@ const layers = ["key", "uid", "ip"] as const;
 const outcomes = ["done", "rejected", "limited", "unknown", "dropped"] as const;
 const pushFaults = ["push-lost", "push-double", "push-late"] as const;
 
-/** By the words of a reason: what it was about. */
+/** Marks by the reason's text: the subject of the reason. */
 const reasons: readonly (readonly [phase: string, words: RegExp, mark: string])[] = [
   ["live", /^adopted/, "an order of a previous run was taken over"],
   ["canceling", /older order of the same slot/, "a surplus order was canceled"],
@@ -132,7 +132,7 @@ const openingNames = ({ unresolved, repaired }: EventOf<"journal.opened">): read
 
 type CoreEvent = Exclude<Event, { readonly type: keyof PluginEvents }>;
 
-/** Marks that an event makes by itself; undefined for the events of plugins. */
+/** Returns the marks of a single event; undefined for the events of plugins. */
 const marksOf = (event: Event): readonly string[] | undefined => namesOf(event as CoreEvent);
 
 const namesOf = (event: CoreEvent): readonly string[] => {

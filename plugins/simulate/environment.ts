@@ -149,7 +149,7 @@ export class Environment {
   readonly quirk: LimitQuirk | undefined;
   /** Instruments whose steps were changed. */
   readonly coarser = new Set<string>();
-  /** Why the port to the service refuses orders. */
+  /** Reason for which the port to the service refuses orders. */
   refusal: string | undefined;
   /** A journal was taken away. */
   amnesia = false;

@@ -50,7 +50,7 @@ const rejectingOf = ({
 
 const fresh = { arrivedAt: Number.POSITIVE_INFINITY, refused: false, negatives: 0 } as const;
 
-/** From when on a negative answer counts. */
+/** Returns the instant from which a negative answer counts. */
 const settledAt = ({ sentAt, arrivedAt }: Placement): number => Math.min(sentAt + settleMs, arrivedAt + lagMs);
 
 const since = (times: readonly number[], from: number): number => times.filter((at) => at >= from).length;

@@ -264,7 +264,7 @@ const diskActs = ({ disk, ...environment }: Pick<Environment, "disk" | "time">):
 
 const haltActs = (environment: Environment, supervisor: ProcessSupervisor): Partial<Record<FaultKind, Act>> => ({
   halt: ({ size, forMs }) => {
-    // What waits for the disk as the halt is asked for must not leave after it.
+    // Records that wait for the disk when the halt is requested must not be sent after it.
     environment.disk.slow(size);
     later(environment, beforeHaltMs, () => haltNow(environment, supervisor, forMs));
     later(environment, 2 * beforeHaltMs, () => environment.disk.slow(0));

@@ -8,11 +8,11 @@
  */
 import { quirkWordsOf } from "./limit-quirk.ts";
 
-/** From and to, both possible; drawn so that small values are as frequent as large ones. */
+/** From and to, both inclusive; drawn so that small values are as frequent as large ones. */
 type Range = readonly [from: number, to: number];
 
 interface Row {
-  /** So many a minute in a seed that has it. */
+  /** Number of faults a minute in a seed with this kind. */
   readonly perMinute: Range;
   /** Size of the fault: milliseconds, weight or ticks, depending on the kind. */
   readonly size?: Range;
@@ -165,7 +165,10 @@ const drawnForms: readonly OtherForm[] = [
 ];
 export const otherFormOf = ({ pick }: Fault): OtherForm =>
   drawnForms[Math.floor(pick / aims.length) % drawnForms.length] ?? otherForms[0];
-/** Before the next process starts, what the one without a journal left behind is canceled by hand. */
+/**
+ * Returns true if the orders left behind by a process without a journal are canceled by hand before the next one
+ * starts.
+ */
 export const clearsUp = ({ pick }: Fault): boolean => pick % 2 === 0;
 
 export const spellFault = (fault: Fault): string =>

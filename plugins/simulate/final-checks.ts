@@ -105,7 +105,7 @@ const compareWanted = (environment: Environment, process: SimulatedProcess): rea
   return [...findings, ...unwanted(environment, process, live)];
 };
 
-/** The order that is wanted and not there, or not as it is wanted. What is found is taken from `live`. */
+/** Returns the first wanted order that is missing or different. Orders that are found are removed from `live`. */
 const missing = (
   environment: Environment,
   process: SimulatedProcess,

@@ -34,7 +34,7 @@ export interface Violation {
 /** A difference between two pictures at one instant, which lasts or is on its way out. */
 export interface Finding {
   readonly invariant: Invariant;
-  /** Whom it concerns: a difference of the same subject a while later is the same one. */
+  /** Subject of the violation: a difference of the same subject a while later is the same one. */
   readonly subject: string;
   readonly text: string;
 }

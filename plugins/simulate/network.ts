@@ -41,7 +41,7 @@ interface NetworkOptions {
   readonly latency: Latency;
   readonly timeoutMs: number;
   readonly unavailableCode: string;
-  /** As the service stamps its answers. */
+  /** Returns the date headers of the service's answers. */
   readonly date: () => WireResponse["headers"];
   /** The service itself. `uncalled`: the client that counts its requests does not know of this one, or not any more. */
   readonly handle: (request: WireRequest, uncalled: boolean) => WireResponse;
@@ -77,7 +77,7 @@ interface Timed {
   readonly until: number;
 }
 
-/** A fault that met no request for so long is over; some calls are minutes apart. */
+/** Time after which a fault without a matching request ends; some calls are minutes apart. */
 const armedMs = 300_000;
 const listings: readonly string[] = ["pendingOrders", "orderHistory"];
 
@@ -106,7 +106,7 @@ export class Network {
     this.#options = options;
   }
 
-  /** From now on the fault waits for the first request it fits. */
+  /** Arms the fault: it affects the next request that matches. */
   arm(fault: Fault): void {
     const now = this.#options.time.now();
     if (this.#calmed) return;
@@ -122,7 +122,7 @@ export class Network {
     this.#outages = [];
   }
 
-  /** The connection of one process; after `close` nothing of it is sent and no answer reaches it. */
+  /** Returns the connection of one process; after `close` it sends nothing and receives no answer. */
   join(sender: Sender): { readonly send: Transport; close(): void } {
     const deadlines = new Set<Timer>();
     let closed = false;
@@ -223,7 +223,7 @@ const resultOf = (sCode: string, sMsg: string): Pick<WireResponse, "status" | "b
   body: { code: "1", msg: "", data: [{ ordId: "", clOrdId: "", sCode, sMsg }] },
 });
 
-/** Bodies and statuses of answers that are not the service's word on the call. */
+/** Bodies and statuses of answers that are not the service's own. */
 const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<WireResponse, "status" | "body">>> => ({
   "a page with status 400": { status: 400, body: undefined },
   "a page with status 403": { status: 403, body: undefined },
@@ -239,7 +239,7 @@ const otherAnswers = (unavailableCode: string): Readonly<Record<OtherForm, Pick<
   "a code on no list as the result of an element": resultOf("59999", "Try again."),
 });
 
-/** An answer as it is after `kind` met it; `date` is what the page of a proxy may carry. */
+/** Changes of an answer by kind of fault; `date` holds the date headers for the page of a proxy. */
 const spoilers: Partial<
   Record<FaultKind, (response: WireResponse, date: WireResponse["headers"], pick: number) => WireResponse>
 > = {

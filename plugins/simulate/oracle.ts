@@ -34,7 +34,7 @@ export interface Watched {
   mode: "active" | "reducing" | "halted";
   /** A halt that is a full stop: exits, stops and targets are suspended. */
   isFull: boolean;
-  /** Why no order may leave, as the outside knows. */
+  /** Reason for which no order may be sent, by facts outside the engine. */
   forbidden: string | undefined;
   readonly phases: Map<string, string>;
   readonly fills: Map<string, string>;
@@ -48,7 +48,7 @@ interface OracleOptions {
   readonly wallNow: () => number;
   /** Returns true if the next process knows of a placement, or may be left without its record. */
   readonly isRecorded: (clOrdId: string) => boolean;
-  /** A journal was taken away: the next process cannot know what the last one sent. */
+  /** Returns true if a journal was removed: the next process cannot know the requests of the last one. */
   readonly amnesia: () => boolean;
   /** The service forgets what ended without trading: such an order is as good as one that never was. */
   readonly forgetful: boolean;

@@ -28,7 +28,7 @@ export class Cover {
   protect: Protect;
   qty = 0;
   due: Due | undefined = undefined;
-  /** For so long it has been due while nothing kept the engine from closing. */
+  /** Milliseconds for which it has been due while nothing kept the engine from closing. */
   idleMs = 0;
   /** Closing orders that left since it is due. */
   attempts = 0;
@@ -140,7 +140,7 @@ export class Book {
     this.instId = instId;
   }
 
-  /** So much was bought (or sold) at this price; `slot` is that of an entry or of the entry whose protection closes. */
+  /** Adds a fill at this price; `slot` is that of an entry or of the entry whose protection closes. */
   fill(side: Side, qty: number, px: number): void {
     const change = side === "buy" ? qty : -qty;
     const before = this.net;
@@ -151,7 +151,7 @@ export class Book {
   }
 
   /**
-   * Orders' protections cover at most what is held, the newest first; the one of the whole position covers the rest.
+   * Limits the protections of orders to the position, the newest first; the one of the whole position covers the rest.
    */
   fit(): void {
     const closing: Side = this.net > 0 ? "sell" : "buy";

@@ -34,7 +34,7 @@ interface ProtectionOracleOptions {
   readonly amnesia: () => boolean;
   /** Nothing fails. */
   readonly isCalm: boolean;
-  /** Nothing of this instrument can be sent. */
+  /** Returns true if no order of this instrument can be sent. */
   readonly closed: (instId: string) => boolean;
   readonly tickOf: (instId: string) => number;
   readonly lotOf: (instId: string) => number;

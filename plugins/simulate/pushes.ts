@@ -17,7 +17,7 @@ interface PushesOptions {
   readonly time: VirtualClock;
   readonly venue: Venue;
   readonly uid: string;
-  /** Milliseconds the next push is under way. */
+  /** Returns the transit time of the next push, in milliseconds. */
   readonly wayMs: () => number;
   readonly mark: (name: string) => void;
 }
@@ -34,7 +34,7 @@ export class Pushes {
   #armed: Fault[] = [];
   #cutUntil = Number.NEGATIVE_INFINITY;
   #silentUntil = Number.NEGATIVE_INFINITY;
-  /** Counts connections: what was sent over an earlier one is lost. */
+  /** Number of connections: pushes of an earlier one are lost. */
   #line = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
 

@@ -61,7 +61,7 @@ export class QuotaInvariants {
     this.#excusedUntil = Math.max(this.#excusedUntil, this.#serviceNow() + ms);
   }
 
-  /** A process that knows nothing of earlier refusals begins. */
+  /** Starts a process without knowledge of earlier refusals. */
   begin(): void {
     this.#foundOutAt.length = 0;
   }

@@ -133,7 +133,7 @@ const discard = async (supervisor: ProcessSupervisor): Promise<void> => {
   const { current } = supervisor;
   current?.clock.kill();
   current?.abandon();
-  // A stop under way waits for time, which does not pass any more.
+  // A pending stop waits for time, which does not advance any more.
   if (current?.state !== "stopping") await current?.engine.stop().catch(() => undefined);
   current?.feed.complete();
 };

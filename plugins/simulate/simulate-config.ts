@@ -160,7 +160,7 @@ const checkParts = ({ part, out, merge, workers }: SimulateOptions): void => {
     throw new SluiceError("USAGE", "--merge runs nothing: leave --part and --out out.");
 };
 
-/** Parts of the simulation that is asked for; loaded only where there are some. */
+/** Opens the parts of a divided simulation; loaded only if there are parts. */
 const partsOf = async (path: string, given: Given, out = "") => {
   const { identityOf, mergeParts, seedsOfPart, writePart, checkPartFile } = await import("./seed-parts.ts");
   const identity = identityOf(path, checkConfig(await loadConfigFile(path, { command: "simulate" })), given);

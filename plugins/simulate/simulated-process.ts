@@ -244,7 +244,7 @@ export class SimulatedProcess {
     oracle.event(this.watched, event);
     protections.event(this.watched, event);
     this.slots.note(event);
-    // What it wanted when it failed or was stopped is not what it wants.
+    // Orders that a strategy wanted when it failed or was stopped are not wanted any more.
     if ("strategy" in event && event.type.startsWith("strategy.") && event.type !== "strategy.failed")
       this.held.add(event.strategy);
   }

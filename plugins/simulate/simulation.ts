@@ -23,7 +23,7 @@ export interface SimulateOptions {
   readonly first?: number;
   readonly fixture?: string;
   readonly plugins?: boolean;
-  /** Stop after so many seeds that failed. */
+  /** Number of failed seeds after which the simulation stops. */
   readonly failuresMax?: number;
   /** False: leave the scenarios that fail as long as they are. */
   readonly shorten?: boolean;

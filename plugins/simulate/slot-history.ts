@@ -16,7 +16,7 @@ export class SlotHistory {
   readonly #wanted: ReadonlyMap<string, readonly WantedOrder[]>;
   readonly #lasts = new Map<string, string>();
   readonly #marks = new Map<string, Set<string>>();
-  /** Of orders that are not over: the mark they were sent for, and their phase. */
+  /** Marks and phases of open orders. */
   readonly #open = new Map<string, { readonly mark: string | undefined; readonly phase: string }>();
 
   /**
@@ -39,7 +39,7 @@ export class SlotHistory {
       this.#lasts.set(name, "refused");
       this.#settle(name, this.#markNow(event.strategy, event.slot));
     }
-    // What an entry has not executed is withdrawn with it.
+    // The unexecuted part of an entry is withdrawn with it.
     if (event.type === "protection.triggered")
       this.#settle(`${event.strategy} ${event.name}`, this.#markNow(event.strategy, event.name));
     if (event.type !== "order.changed") return;
@@ -57,7 +57,7 @@ export class SlotHistory {
     if (!settling.includes(phase) && !forgotten) return;
     this.#open.delete(clOrdId);
     if (phase === "canceled" && before?.phase === "canceling") return;
-    // As it was worded when the order left, or last: either may be what was settled.
+    // With the text at the time of sending, or the latest text: either may have been settled.
     this.#settle(name, mark);
     this.#settle(name, this.#markNow(strategy, slot));
   }
@@ -71,7 +71,7 @@ export class SlotHistory {
     return this.#lasts.get(slot) ?? "none";
   }
 
-  /** Each set of wanted orders is looked at once. */
+  /** Examines each set of wanted orders once. */
   #settleEnded(): void {
     const sets = [...this.#wanted.values()];
     if (sets.length === this.#compared.length && sets.every((set, index) => set === this.#compared[index])) return;

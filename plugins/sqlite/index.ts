@@ -70,7 +70,7 @@ class Pruning {
   }
 }
 
-/** Profit by currency, the sum over all users, and prices of what is held, where they have changed. */
+/** Samples profit by currency, the sum over all users, and prices of open positions, where they have changed. */
 const sampler = ({ strategies, now }: Pick<PluginContext<Options>, "strategies" | "now">, queue: Queue) => {
   const profits = new Map<string, ReadonlyMap<string, string>>();
   const stored = new Map<string, string>();

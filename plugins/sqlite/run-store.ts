@@ -174,7 +174,7 @@ export class RunStore {
 
 type Part = Pick<EventOf<"fill">, "px" | "qty" | "cost">;
 
-/** Of what a run met as executed: the part that is not stored yet; undefined where nothing is missing. */
+/** Returns the part of an execution that is not stored yet; undefined if it is stored completely. */
 const missingPart = (
   fill: Part,
   stored: readonly Row[],

@@ -35,7 +35,9 @@ export const storeVersion = steps.length;
 const numberOf = (database: Sqlite, pragma: string): number =>
   Number(Object.values(database.all(`PRAGMA ${pragma}`)[0] ?? {})[0] ?? 0);
 
-/** Version of the tables; 0 of an empty file. Refuses what is no database of runs, and what a later version made. */
+/**
+ * Returns the version of the tables; 0 for an empty file. Refuses files of another kind, and those of a later version.
+ */
 export const checkedVersion = (database: Sqlite, path: string): number => {
   const version = numberOf(database, "user_version");
   const isOurs = numberOf(database, "application_id") === applicationId;

@@ -16,7 +16,7 @@ interface StoredRunOptions extends RecordedReportOptions {
 
 const endless = 8_640_000_000_000_000;
 
-/** Throws CONFIG_INVALID where the file is no database of runs, or holds nothing of the span. */
+/** Reads a run. Throws CONFIG_INVALID if the file is no database of runs, or holds no data of the span. */
 export const storedRun = (
   path: string,
   { from = 0, to = endless, ...options }: StoredRunOptions = {},

@@ -23,7 +23,7 @@ const entities: Readonly<Record<string, string>> = {
 
 const escapeText = (text: string): string => printable(text).replace(/[&<>"']/g, (char) => entities[char] ?? char);
 
-/** Markup from a template. What is interpolated is escaped, except markup. */
+/** Creates markup from a template. Interpolated values are escaped, except markup. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Markup => ({
   markup: parts.reduce((text, part, index) => `${text}${spell(values[index - 1])}${part}`),
 });
@@ -63,6 +63,6 @@ export const tableOf = (
 <tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)}</tbody></table></div>`;
 };
 
-/** A figure whose sign is also its colour; what has no sign is left as it is. */
+/** Formats a figure with the colour of its sign; text without a sign is unchanged. */
 export const signedCell = (text: string): Markup =>
   html`<span class="${text.startsWith("+") ? "gain" : /^-.*[1-9]/.test(text) ? "loss" : "even"}">${text.replace(/^-/, "−")}</span>`;

@@ -50,7 +50,7 @@ footer{margin-top:36px;border-top:1px solid var(--rule);padding-top:10px}
 @media print{:root{${light}}body{font-size:11px}main{max-width:none;padding:0}.tile,.pane,tr{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 `;
 
-/** Charts, what is above them, and the table of trades. */
+/** Style of charts, of the part above them, and of the table of trades. */
 export const explorerStyle = `
 header{position:relative}#tools{position:absolute;right:0;top:0}header h1{padding-right:6.5rem}
 #explore{margin-top:22px}

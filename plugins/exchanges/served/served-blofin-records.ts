@@ -14,7 +14,7 @@ import { quoteOf, sizeOf } from "./wire-fields.ts";
 type OurRecord = Readonly<Record<string, string>>;
 export type BlofinRecord = Readonly<Record<string, unknown>>;
 
-/** Only swaps are traded: BTC-USDT is what the venue calls BTC-USDT-SWAP. */
+/** Returns the exchange's id of an instrument. Only swaps are traded: BTC-USDT is the venue's BTC-USDT-SWAP. */
 export const theirId = (instId: string): string => instId.replace(/-SWAP$/, "");
 export const ourId = (instId: string): string => `${instId}-SWAP`;
 export const isOffered = ({ instId = "" }: OurRecord): boolean => instTypeOf(instId) === "SWAP";

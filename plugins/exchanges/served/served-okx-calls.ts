@@ -81,7 +81,7 @@ const notModelled = (endpoint: keyof typeof fields, given: unknown): venueAnswer
   return name === undefined ? undefined : { code: "51000", msg: unmodelledText(name) };
 };
 
-/** A call with a deadline is not carried out after it: the venue would place what the exchange does not. */
+/** Header of a call's deadline. Such a call is refused: the venue would execute it after the deadline. */
 const deadlineHeader = "exptime";
 const hasDeadline = ({ headers }: Call): boolean => (headers[deadlineHeader] ?? "") !== "";
 const noDeadline: venueAnswers.Refusal = { code: "51000", msg: unmodelledText("expTime") };
@@ -92,7 +92,7 @@ const refusing = ({ instId }: Texts, refusal: venueAnswers.Refusal): Question =>
   beyond: { refusal },
 });
 
-/** A question for each order: of a batch what is wrong with one concerns that one alone. */
+/** Creates a question for each order: in a batch a mistake of one order concerns that one alone. */
 const each = (
   { path, endpoint }: Call,
   orders: readonly unknown[],
@@ -164,7 +164,7 @@ const cancels = ({ path, body }: Call): Questions => {
 
 const idLengthMax = 64;
 
-/** Why one cancel of a call cannot be asked for. */
+/** Returns the reason for which one cancel of a call is invalid; undefined if it is valid. */
 const cancelProblem = (element: unknown): venueAnswers.Refusal | undefined => {
   const { instId, ordId = "", clOrdId = "" } = textsOf(element);
   if (instId === undefined) return empty("instId");

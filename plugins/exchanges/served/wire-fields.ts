@@ -33,7 +33,7 @@ export const textsOf = (value: unknown): Texts => {
 export const known = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** The same for a query. */
+/** Returns the defined fields as a query. */
 export const queryWith = (fields: Texts): VenueRequest["query"] => known(fields) as VenueRequest["query"];
 
 /** Returns the first of the names that has no value. */

@@ -77,7 +77,7 @@ const flechette = async (file: string): Promise<Flechette> => {
   }
 };
 
-/** The unpacker that a batch lacks is found when it is asked for. */
+/** Parses a batch; the decompressor that it needs is loaded on first use. */
 const tableOf = async (batch: Uint8Array, arrow: Flechette, part: TextPart): Promise<Table> => {
   try {
     return arrow.tableFromIPC(batch, exact);

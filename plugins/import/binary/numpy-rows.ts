@@ -24,7 +24,7 @@ export interface NumpyArray {
   readonly rows: number;
 }
 
-/** Calls `begin` with what the array is, and what it returns with each row's bytes and place. */
+/** Calls `begin` with the description of the array, and the function it returns with each row's bytes and index. */
 export const eachNumpyRecord = async (
   part: TextPart,
   begin: (array: NumpyArray) => (bytes: DataView, at: number, line: number) => void,

@@ -8,7 +8,7 @@
 import { SluiceError } from "sluice";
 import { askedBars, BarCalendar, type BarGrid } from "sluice/extension";
 
-/** What to do with bars that do not fit the grid of the others. */
+/** Treatment of bars that do not fit the grid of the others. */
 export type OffGrid = "drop" | "shift";
 
 export interface GridOptions {

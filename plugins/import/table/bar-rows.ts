@@ -3,8 +3,9 @@
  *
  * Invariants: a bar becomes visible when it has closed, never before; `0 < low <= open, close <= high`; the bar length
  * is the smallest gap and every gap a multiple of it, or bars follow a calendar (bar-grid.ts); a bar that is off the
- * grid of the others is refused by line, unless it is asked for that such bars are dropped or moved; missing bars are counted, not filled in; a bar that is repeated as it was is dropped and counted,
- * one that is repeated otherwise is refused by line.
+ * grid of the others is refused by line, unless it is asked for that such bars are dropped or moved; missing bars are
+ * counted, not filled in; a bar that is repeated as it was is dropped and counted, one that is repeated otherwise is
+ * refused by line.
  */
 import { SluiceError } from "sluice";
 import { BarCalendar, lengthName, type Series, seriesOf } from "sluice/extension";
@@ -125,7 +126,9 @@ export class BarRows implements RowSink {
     return { calendar, placed };
   }
 
-  /** Months are told by their length, though few of them may be equally long. */
+  /**
+   * Returns the calendar if the bars are months, recognized by their length, though few of them may be equally long.
+   */
   #monthly(times: Float64Array): BarCalendar | undefined {
     const shortest = shortestGap(times, this.#toldMs ?? Number.POSITIVE_INFINITY);
     if (!(shortest >= 28 * dayMs && shortest <= 31 * dayMs)) return undefined;
@@ -208,7 +211,7 @@ const isOn = (calendar: BarCalendar, times: Float64Array): boolean => times.ever
 /** An instant at which the most bars of a length begin, by their distance from each other. */
 const phaseOf = (times: Float64Array, barMs: number): number => mostFrequent(times.map((at) => at % barMs));
 
-/** How many bars begin between two of them. */
+/** Returns the number of bars that begin between two of them. */
 const barsBetween = (calendar: BarCalendar, from: number, to: number): number => {
   if (calendar.isFixed) return Math.round((to - from) / calendar.barMs) - 1;
   let count = -1;
@@ -223,7 +226,7 @@ const shortestGap = (times: Float64Array, most: number): number => {
   return shortest;
 };
 
-/** So many of all gaps may be shorter than the most frequent one by a slip. */
+/** Share of all gaps that may be shorter than the most frequent one by a slip. */
 const slipShare = 0.05;
 
 const shorterGaps = (times: Float64Array, ms: number): number =>

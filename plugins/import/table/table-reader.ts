@@ -37,7 +37,7 @@ interface TableOptions extends ReaderOptions, GridOptions {
   /** Instant of the import: rows that are more than a day later are refused, unless `anyTime` is set. */
   readonly now: number;
   readonly anyTime?: boolean | undefined;
-  /** After each piece of the file; what it throws ends the reading. */
+  /** Called after each piece of the file; an exception ends the reading. */
   readonly onRead?: ((bytes: number, rows: number) => void) | undefined;
 }
 

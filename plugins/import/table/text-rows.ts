@@ -50,7 +50,7 @@ export const eachRecord = async (part: TextPart, handler: RecordHandler): Promis
 const headChars = 16_384;
 /** A row of a market takes some hundred characters, a book of 5,000 levels some 100,000. */
 const recordCharsMax = 1_048_576;
-/** A cell that holds ends of lines: looked through again with each line. */
+/** Longest quoted cell with line ends, in characters; such a cell is scanned again with each line. */
 const openCellCharsMax = 65_536;
 
 const tooLong = (name: string, line: number, text: string, most: number): Error =>

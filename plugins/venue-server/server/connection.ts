@@ -36,7 +36,7 @@ export interface ConnectionOptions {
   readonly backlogBytesMax: number;
 }
 
-/** Messages that are no request, forgiven so many times. */
+/** Number of invalid messages that are tolerated. */
 const nonsenseMax = 20;
 
 /** Close codes of the protocol. */
@@ -107,7 +107,7 @@ export class Connection {
       this.#outbox.echo(data);
     });
     socket.on("close", () => this.#leave());
-    // What is wrong with a frame closes the socket by itself; there is nothing to add.
+    // An invalid frame closes the socket; nothing else is to be done.
     socket.on("error", () => undefined);
   }
 

@@ -171,7 +171,7 @@ const ruleProblems = (
   return problems;
 };
 
-/** The plan in `value`, or an error that names every mistake in it. `place` is what the plan is called. */
+/** Parses the plan in `value`; throws an error that names every mistake in it. `place` names the plan in messages. */
 export const parseFaultPlan = (value: unknown, place = "faults"): FaultPlan => {
   const plan = parseHuman<FaultPlan>(planSchema, value, place);
   const problems = [

@@ -25,7 +25,7 @@ interface HttpHandlerOptions {
   readonly routes: ReadonlyMap<string, EndpointName>;
   readonly pages: ReadonlyMap<string, Page>;
   readonly ipOf: (request: IncomingMessage) => string;
-  /** Called with what broke inside. */
+  /** Called with internal errors. */
   readonly onError: (error: unknown) => void;
 }
 

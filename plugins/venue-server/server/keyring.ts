@@ -36,7 +36,7 @@ export class Keyring {
     this.#held = hold(keys);
   }
 
-  /** Whose the claim is, or what is wrong with it. `wallAt` is the service's calendar. */
+  /** Returns the key of the claim, or the problem. `wallAt` is the service's calendar. */
   check({ apiKey, passphrase, sign, at, prehash, nonce, elsewhere }: Claim, wallAt: number): KeyCheck {
     const { auth } = this.#profile;
     const holder = this.#held.get(apiKey);

@@ -10,7 +10,7 @@ import type { IncomingMessage } from "node:http";
 
 export interface Target {
   readonly path: string;
-  /** As on the wire, without the question mark. */
+  /** Query as received, without the question mark. */
   readonly rawQuery: string;
 }
 
