@@ -1,7 +1,7 @@
 /**
  * `--dialect`: an exchange that a plugin names in its manifest, or a file whose default export is a dialect.
  *
- * Invariants: what is no dialect is refused with what it lacks, before anything is sent.
+ * Invariants: a value that is no dialect is refused with its missing parts, before anything is sent.
  */
 
 import { SluiceError } from "sluice";

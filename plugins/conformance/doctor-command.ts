@@ -1,8 +1,8 @@
 /**
  * `sluice doctor <config>`: tests the profile's assumptions against the config's service and prints the differences.
  *
- * Invariants: with --json stdout holds one document; what was placed is canceled also on Ctrl-C. 0 nothing differs, 1
- * something differs or could not be asked, 2 wrong usage or config.
+ * Invariants: with --json stdout holds one document; placed orders are canceled also on Ctrl-C. Exit code 0: nothing
+ * differs, 1: something differs or could not be tested, 2: wrong usage or config.
  * Not here: the tests (doctor/doctor-config.ts), the table (doctor-table.ts).
  */
 import type { Command } from "commander";

@@ -4,7 +4,7 @@
  *
  * Invariants: pure text, no line wider than the columns given unless a single word is; text from outside is made
  * printable; colour only repeats the text of the verdict.
- * Not here: the tests (doctor/), when it is shown (doctor.ts).
+ * Not here: the tests (doctor/), the examination (doctor.ts).
  */
 
 import { cut, type Ink, padEnd, printable, widthOf, wrapped } from "sluice/extension";

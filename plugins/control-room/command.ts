@@ -1,9 +1,9 @@
 /**
  * `sluice ctl`: monitors and controls a running engine from a shell or a script, through its control port.
  *
- * Invariants: finds the engine of this user on this machine by itself; with --json stdout holds one document; exit code
- * 0: done, 1: the engine refused or has not finished, 2: wrong command or unknown engine; irreversible actions need an
- * explicit option.
+ * Invariants: finds the engine of this user on this machine without an address; with --json stdout holds one document;
+ * exit code 0: done, 1: the engine refused or has not finished, 2: wrong command or unknown engine; irreversible
+ * actions need an explicit option.
  * Not here: the API (server/), the texts (ctl-text.ts).
  */
 import type { Command } from "commander";

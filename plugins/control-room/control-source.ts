@@ -1,10 +1,9 @@
 /**
- * Control source: one engine, or one played run, as those see it who watch and steer it; and the actions that it is
- * asked for.
+ * Control source: one engine, or one played run, for those who monitor and control it, with its actions.
  *
  * Invariants: an action is checked against its schema before anything acts on it; it is answered once, when it is done
  * or after a stated time; reading changes nothing.
- * Not here: the way from a browser to it (server/), what an engine does (engine-source.ts).
+ * Not here: HTTP access (server/), the actions of an engine (engine-source.ts).
  */
 import type { FromSchema } from "json-schema-to-ts";
 import type { Observable } from "rxjs";

@@ -1,10 +1,10 @@
 /**
- * A running engine as a control source: its document, the stories of its orders, and what it can be asked to do.
+ * A running engine as a control source: its document, the stories of its orders, and its actions.
  *
  * Invariants: each action is journalled before it is done (`operator.acted`); it is answered when it is done, or after
- * `actMsMax` with how far it has come; what the engine refuses is an answer, never an error; at most `actingMax` at a
- * time, but what is urgent at any time.
- * Not here: the fold (engine-view.ts), who may act (server/).
+ * `actMsMax` with how far it has come; a refusal of the engine is an answer, never an error; at most `actingMax`
+ * actions run at a time, but urgent ones at any time.
+ * Not here: the fold (engine-view.ts), access (server/).
  */
 import type { Observable, ObservedValueOf } from "rxjs";
 import { compare, type Event, isSluiceError, type OrderUpdate, type PluginContext } from "sluice";

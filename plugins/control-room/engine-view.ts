@@ -1,10 +1,10 @@
 /**
- * Fold of a running engine into its control document: events and updates as they come, what is sampled a few times a
+ * Fold of a running engine into its control document: events and updates on arrival, other values sampled a few times a
  * second.
  *
- * Invariants: bounded by the document; at most one update each `updateMs`, and none where nothing has changed; what
- * happens on the path of an order costs a row, never text: lines are written when an update is made, for at most as
- * many events as are kept; watching changes nothing for the engine.
+ * Invariants: bounded by the document; at most one update each `updateMs`, and none where nothing has changed; an event
+ * on the path of an order costs a row, never text: lines are written when an update is made, for at most as many events
+ * as are kept; watching changes nothing for the engine.
  * Not here: rows of orders (order-rows.ts), of prices (watched-markets.ts), actions (engine-source.ts).
  */
 import { type Observable, Subject, Subscription } from "rxjs";

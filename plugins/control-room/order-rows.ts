@@ -2,9 +2,9 @@
  * Fold of order events and updates into rows of the control document, with the story of each order.
  *
  * Invariants: an order is one row, by its client order id; the time at which it was first seen stays; a story is kept
- * as long as its row and holds at most `storyMax` events, the first and the latest; events alone are enough, updates
- * add what was sent.
- * Not here: how many rows are kept (control-document.ts).
+ * as long as its row and holds at most `storyMax` events, the first and the latest; events alone suffice, updates add
+ * the sent values.
+ * Not here: the bounds of rows (control-document.ts).
  */
 import { add, type Event, type OrderUpdate } from "sluice";
 import type { EventOf } from "sluice/extension";

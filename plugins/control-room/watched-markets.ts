@@ -4,7 +4,7 @@
  *
  * Invariants: at most `rowsMax.markets` instruments, the first ones met; a value that arrives costs one assignment,
  * rows are made when they are taken.
- * Not here: which prices strategies see; what is watched here changes nothing for them.
+ * Not here: the prices that strategies see, which do not depend on this module.
  */
 import type { Subscription } from "rxjs";
 import type { BookView, Candle, Market, Quote } from "sluice";

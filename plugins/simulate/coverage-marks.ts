@@ -2,7 +2,7 @@
  * Rare states by name, counted: a run that never reached one has not tested it.
  *
  * Invariants: marks are read from the engine's events and from the world around it; the engine does nothing for their
- * sake; every mark that can be made is in the list, so that what was never reached can be named.
+ * sake; every mark that can be made is in the list, so that marks that were never reached can be named.
  */
 import type { Event, PluginEvents } from "sluice";
 import type { EventOf } from "sluice/extension";

@@ -3,7 +3,7 @@
  *
  * Invariants: only an answer that was delivered to this process counts; an error, a limit, a body that is not the
  * service's or a code that is not one of its rejections is never evidence; a negative answer counts only long enough
- * after the placement left, or after the process knew that it had arrived; what an earlier process may have sent left
+ * after the placement left, or after the process knew that it had arrived; requests of an earlier process count as sent
  * just before this one began.
  */
 import type { Contract } from "sluice/dialect";

@@ -1,5 +1,5 @@
 /**
- * Fault handlers: what each fault does to the environment or to the process at its instant.
+ * Fault handlers: the effect of each fault on the environment or on the process at its instant.
  *
  * Invariants: every kind has a row; a fault with an end ends by itself; people act on the account through a key of
  * their own.

@@ -3,7 +3,7 @@
  *
  * Invariants: a fault is plain data with an instant of its own, so that any subset of a list is a scenario that can be
  * repeated; nothing here acts.
- * Not here: which faults a seed has (fault-sampler.ts), what they do (network.ts, fault-handlers.ts,
+ * Not here: the faults of a seed (fault-sampler.ts), their effects (network.ts, fault-handlers.ts,
  * simulated-process.ts, faulty-disk.ts, distorted-tape.ts).
  */
 import { quirkWordsOf } from "./limit-quirk.ts";

@@ -1,8 +1,9 @@
 /**
- * Disk that fails, is slow and forgets: what was not flushed may be lost, kept or torn when the process dies.
+ * Disk that fails, is slow and forgets: data that was not flushed may be lost, kept or torn when the process dies.
  *
  * Invariants: durable bytes never shrink by a crash; a file appears whole or not at all; which orders' records are
- * durable is known at every instant; a crashed process's handle does nothing any more, and what it waited for fails.
+ * durable is known at every instant; a crashed process's handle has no effect any more, and its pending operations
+ * fail.
  */
 
 import type { Random } from "sluice";

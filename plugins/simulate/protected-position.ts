@@ -1,10 +1,10 @@
 /**
- * Protected position as the simulation works it out: what a strategy's orders executed at the service, which part of it
- * is protected, and at which price that has to be closed.
+ * Protected position as the simulation works it out: the executions of a strategy's orders at the service, the
+ * protected part, and the price at which it has to be closed.
  *
- * Invariants: shares no code with the engine's protections; plain numbers, rounded to what no lot is smaller than; a
- * level counts as reached when the price is a tick beyond it, so that the two may round differently.
- * Not here: when an engine has to act on it (protection-oracle.ts).
+ * Invariants: shares no code with the engine's protections; plain numbers, rounded to a step below any lot; a level
+ * counts as reached when the price is a tick beyond it, so that the two may round differently.
+ * Not here: the time at which an engine has to act (protection-oracle.ts).
  */
 import type { Side, WantedOrder } from "sluice";
 

@@ -1,8 +1,8 @@
 /**
  * Order records as the service pushes them to one user, over a connection that may be cut, silent or disorderly.
  *
- * Invariants: in order unless a fault says otherwise; what was under way when the connection went is lost; a new
- * process is first informed whether pushes are available.
+ * Invariants: in order unless a fault changes it; pushes in transit when the connection ends are lost; a new process is
+ * first informed whether pushes are available.
  */
 import { BehaviorSubject, type Observable, Subject } from "rxjs";
 import type { OrderRecord } from "sluice";

@@ -1,9 +1,9 @@
 /**
  * A simulation whose seeds are played by workers on other machines.
  *
- * Invariants: the summary is that of one process which plays the seeds in turn and ends after the same failures, but
- * for the time it took; what was played before is not played again.
- * Not here: the queue (`sluice/plugins/sweep`), the far end (simulation-work.ts).
+ * Invariants: the summary is that of one process which plays the seeds in turn and ends after the same failures, except
+ * for the elapsed time; seeds that were played before are not played again.
+ * Not here: the queue (`sluice/plugins/sweep`), the worker side (simulation-work.ts).
  */
 import { resolve } from "node:path";
 import { SluiceError } from "sluice";

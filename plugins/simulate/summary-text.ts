@@ -1,8 +1,8 @@
 /**
  * A simulation's summary for people.
  *
- * Invariants: the same summary gives the same text; it is one line, what was violated below it, and the rest only when
- * asked for.
+ * Invariants: the same summary gives the same text; it is one line, the violations below it, and the rest only on
+ * request.
  */
 import { counted, grouped } from "sluice/extension";
 import { type Failure, type Summary, timeText } from "./simulation.ts";

@@ -1,5 +1,5 @@
 /**
- * Walk-forward windows: where options are chosen, and where what was chosen has to prove itself.
+ * Walk-forward windows: trainings, in which options are chosen, and tests of the chosen options.
  *
  * Invariants: a test begins where its training ends and never overlaps it; tests follow one another without gaps up to
  * the end; every training and every test is as long as the others, to the millisecond.

@@ -1,10 +1,10 @@
 /**
- * One run of a sweep: its input, what it does, its answer.
+ * One run of a sweep: its input, its execution, its answer.
  *
  * Invariants: both are plain data; the answer depends on the job alone, not on the worker, its earlier jobs or the time
  * it took; a run in which a strategy failed is a failed job, not one with poor figures; one in which no order was
  * accepted has no figures, since nothing done would rank above every loss.
- * Not here: threads (thread.ts, pool.ts), which jobs there are (sweep-plan.ts).
+ * Not here: threads (thread.ts, pool.ts), the list of jobs (sweep-plan.ts).
  */
 
 import { writeFileSync } from "node:fs";

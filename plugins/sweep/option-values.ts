@@ -2,9 +2,9 @@
  * The values an option is to take, as people write them: `1..5`, `1..9/2`, `0.001..0.1/log9`, `0.001,0.002`,
  * `["a","b,c"]`.
  *
- * Invariants: steps are exact decimals, so `0.1..0.3/0.1` ends with 0.3; what is read has the type the option's schema
- * asks for; no value comes twice; a range is bounded before it is counted out.
- * Not here: whether the option allows a value (its strategy checks that), which options there are (space.ts).
+ * Invariants: steps are exact decimals, so `0.1..0.3/0.1` ends with 0.3; parsed values have the type of the option's
+ * schema; no value comes twice; a range is bounded before it is counted out.
+ * Not here: whether the option allows a value (its strategy checks that), the options (space.ts).
  */
 import { add, compare, isDecimal, isPositive, SluiceError } from "sluice";
 import { plain } from "sluice/extension";

@@ -2,10 +2,10 @@
  * Several threads that work off lists of jobs.
  *
  * Invariants: every job is answered once, or the pool was closed; a job whose thread died has failed, and a new thread
- * takes the next one; a thread is opened when it is needed and kept for later lists; when `close` settles none is left.
- * A sparing pool opens a further thread at once only where there are several jobs for it, else when work has gone on
- * for as long as opening the first took.
- * Not here: the order of results (sweep.ts keeps them by index), what a thread is (thread.ts).
+ * takes the next one; a thread is opened on demand and kept for later lists; when `close` settles none is left. A
+ * sparing pool opens a further thread at once only where there are several jobs for it, else when work has gone on for
+ * as long as opening the first took.
+ * Not here: the order of results (sweep.ts keeps them by index), threads (thread.ts).
  */
 import type { Clock, Timer } from "sluice/extension";
 import type { Answer, Job } from "./job.ts";

@@ -1,7 +1,7 @@
 /**
- * Results on disk as they come, so that a sweep which was stopped can go on.
+ * Results on disk, written as they arrive, so that a stopped sweep can be resumed.
  *
- * The file holds one JSON object a line: first what the sweep is, then one line a result.
+ * The file holds one JSON object a line: first the identity of the sweep, then one line for each result.
  *
  * Invariants: a line is written whole before the next; a last line that was cut off is taken away before anything is
  * added; results of one sweep are never continued by another, and never overwritten without being asked; the last line

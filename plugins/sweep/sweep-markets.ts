@@ -1,8 +1,8 @@
 /**
  * The markets of a sweep, read once and handed to all threads without a copy.
  *
- * Invariants: every column lies in shared memory, so that what a message carries is a reference; it is never written
- * again; a window is called by what it is of, and its contentHash is that of the fixture it would make.
+ * Invariants: every column lies in shared memory, so that a message carries only a reference; it is never written
+ * again; a window is named by its part and fold, and its contentHash is that of the fixture it would make.
  * Not here: which rows belong to a window (cut.ts), files (market/tape/fixture.ts).
  */
 import { resolve } from "node:path";

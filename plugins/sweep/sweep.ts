@@ -1,9 +1,9 @@
 /**
- * Runs a planned sweep on several threads: trainings batch by batch, then what they chose on the time that follows.
+ * Runs a planned sweep on several threads: trainings batch by batch, then the chosen options on the test windows.
  *
- * Invariants: results are kept as they come and reported by index; what was kept from an earlier run is not run again;
- * the recording is read once, and not at all when nothing is to be run.
- * Not here: what is asked for (sweep-plan.ts), what runs when (sweep-tasks.ts), the report (sweep-report.ts), threads
+ * Invariants: results are stored as they arrive and reported by index; stored results of an earlier run are not run
+ * again; the recording is read once, and not at all when nothing is to be run.
+ * Not here: the plan (sweep-plan.ts), the order of runs (sweep-tasks.ts), the report (sweep-report.ts), threads
  * (pool.ts).
  */
 

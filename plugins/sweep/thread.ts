@@ -1,10 +1,9 @@
 /**
  * One worker thread as a function from job to answer.
  *
- * Invariants: a thread that dies answers its job with how it died; what runs in it cannot write to our output; config
- * files written in TypeScript load in it as they do here, and `import "sluice"` inside them is the module that runs
- * them.
- * Not here: how many threads there are and what they do next (pool.ts).
+ * Invariants: a thread that dies answers its job with the reason; its code cannot write to our output; config files
+ * written in TypeScript load in it as they do here, and `import "sluice"` inside them is the module that runs them.
+ * Not here: the number of threads and their jobs (pool.ts).
  */
 import type { Worker } from "node:worker_threads";
 import { SluiceError } from "sluice";

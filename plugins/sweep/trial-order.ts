@@ -1,8 +1,7 @@
 /**
  * Trials in the order in which a sampler learns from them.
  *
- * Invariants: every trial is in it; what ran to its end comes before what was given up, and that before what has no
- * figures.
+ * Invariants: every trial is in it; finished runs come before those given up, and these before runs without figures.
  * Not here: the ranking that people see (sweep-report.ts).
  */
 import { approximate, compare } from "sluice";

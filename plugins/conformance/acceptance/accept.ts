@@ -1,10 +1,9 @@
 /**
- * The run that accepts a dialect: the rules that apply to it, and the run of lost and doubled orders, over one service
- * by its address.
+ * Acceptance run of a dialect: the rules that apply to it, and the run of lost and doubled orders, at one service by
+ * its address.
  *
- * Invariants: as `check`: nothing is sent to another machine unless `placesOrders` says that orders are meant to be
- * placed there; orders that may be left open are named. The result covers what a copy or a demo can show; real money is
- * not tested.
+ * Invariants: as `check`: nothing is sent to another machine unless `placesOrders` permits orders there; orders that
+ * may be left open are named. The result covers what a copy or a demo can show; real money is not tested.
  * Not here: rules (verify/conformance/), one fault (lost-orders.ts).
  */
 

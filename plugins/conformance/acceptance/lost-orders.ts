@@ -1,10 +1,10 @@
 /**
- * Run of lost and doubled orders: an engine places and cancels one order through a faulty way, fault by fault, and a
- * second client counts at the service what there is.
+ * Run of lost and doubled orders: an engine places and cancels one order through a faulty proxy, fault by fault, and a
+ * second client counts the orders at the service.
  *
  * Invariants: one order is wanted, so never more than one is there; after it was withdrawn none is; every run of a
- * fault has a deadline, and what it leaves open is canceled and named; nothing is placed before the product's own steps
- * and a price are known.
+ * fault has a deadline, and orders that it leaves open are canceled and named; nothing is placed before the product's
+ * own steps and a price are known.
  * Not here: faults (faulty-way.ts), the rules of a dialect (verify/conformance/).
  */
 import {

@@ -1,9 +1,9 @@
 /**
- * The examination of a config's service, as programs and `sluice doctor` ask for it.
+ * The examination of a config's service, used by programs and by `sluice doctor`.
  *
- * Invariants: only reads, except with `testnetOrders`, which is refused on mainnet; what was placed is canceled also
- * when the signal ends it early, and what may be left is named.
- * Not here: what is asked (doctor.ts), tables and exit codes (cli/).
+ * Invariants: only reads, except with `testnetOrders`, which is refused on mainnet; placed orders are canceled also
+ * when the signal ends it early, and orders that may be left are named.
+ * Not here: the tests (doctor.ts), tables and exit codes (cli/).
  */
 
 import { SluiceError } from "sluice";

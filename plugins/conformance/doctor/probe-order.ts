@@ -1,6 +1,5 @@
 /**
- * Sixth probe: one order far from the market, at the smallest size, placed, looked at and canceled. For test networks
- * only.
+ * Sixth probe: one order far from the market, at the smallest size, placed, read and canceled. For test networks only.
  *
  * Settles: fields and words of a placement (G1, G11), the unit of sz from the reserved money (H3), client ids used
  * twice (H10), states and the record of an order canceled without fills (G4, H11).

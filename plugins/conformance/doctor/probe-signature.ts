@@ -1,7 +1,7 @@
 /**
- * Second probe: does the service accept how requests are signed, and if not, does it accept a way documented elsewhere.
+ * Second probe: does the service accept the signatures of requests, and if not, another documented signature.
  *
- * Settles: signature, digest and timestamp of a request without a query, what is signed of one with a query (G12), and
+ * Settles: signature, digest and timestamp of a request without a query, the signed text of one with a query (G12), and
  * the text of a success (H2).
  * Invariants: a way to sign is accepted only when a signed read was answered with a success.
  */

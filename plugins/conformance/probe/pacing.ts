@@ -1,9 +1,9 @@
 /**
- * Pacing of probes: keeps them within the limits that are not under test, by its own count of what was sent.
+ * Pacing of probes: keeps them within the limits that are not under test, by its own count of requests.
  *
  * Invariants: no window of a layer, wherever it begins, holds more than a margin below its capacity; layers of the
  * profile's own are always kept within, as no rule is about them; the service's headers are not used, as they are under
- * test. What was sent unpaced is counted too.
+ * test. Requests sent without pacing are counted too.
  * Not here: the engine's rate limiter (scheduler/quota), which is exact where this one is merely careful.
  */
 import type { ExtraLayer, wire } from "sluice/dialect";

@@ -3,8 +3,8 @@
  * response as it came.
  *
  * Invariants: every request is counted and kept within the layers named; a wait ends at once when the stop signal is
- * given, unless what is left to do is cleaning up.
- * Not here: what to ask and what the replies mean (conformance/, doctor/), how bytes travel (the transport given).
+ * given, except during the clean-up.
+ * Not here: the questions and the meaning of replies (conformance/, doctor/), the transport (given by the caller).
  */
 
 import { firstValueFrom, fromEvent, merge, take } from "rxjs";

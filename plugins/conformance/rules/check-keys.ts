@@ -1,8 +1,8 @@
 /**
- * The keys `sluice check` asks with: from a file, or one from the environment.
+ * Keys of `sluice check`: from a file, or one from the environment.
  *
- * Invariants: secrets go into credentials and nowhere else; a message names a key by its place, never by what it holds;
- * a file of keys for another machine's service must be its owner's alone.
+ * Invariants: secrets go into credentials and nowhere else; a message names a key by its place, never by its content; a
+ * file of keys for another machine's service must be its owner's alone.
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Credentials, createCredentials, SluiceError } from "sluice";

@@ -1,9 +1,8 @@
 /**
  * The conformance check of a service by its address, used by programs and by `sluice check`.
  *
- * Invariants: nothing is sent to an address that is not this machine's unless `placesOrders` says that orders are meant
- * to be placed there; test orders are small, post-only and far from the market, and are canceled also when the signal
- * ends the check early.
+ * Invariants: nothing is sent to an address that is not this machine's unless `placesOrders` permits orders there; test
+ * orders are small, post-only and far from the market, and are canceled also when the signal ends the check early.
  * Not here: the rules (suite.ts), keys (check-keys.ts), assumptions of the profile beyond them (../doctor/).
  */
 

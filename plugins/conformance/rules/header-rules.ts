@@ -1,8 +1,8 @@
 /**
  * Section 8.4: the three headers of every success.
  *
- * Invariants: a value is judged from what the suite itself did between two answers; where others may share an address
- * or a user, a reading that does not fit is taken again before it counts.
+ * Invariants: a value is judged by the suite's own requests between two answers; where others may share an address or a
+ * user, a reading that does not fit is taken again before it counts.
  */
 import { layers, wire } from "sluice/dialect";
 import type { LimitHeader, Reply } from "../probe/reply.ts";

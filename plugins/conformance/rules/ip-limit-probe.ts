@@ -1,8 +1,8 @@
 /**
  * More requests of one address in one minute than it may make, none of them signed.
  *
- * Invariants: only the public list is asked for; what is counted is whether the limit refused, not whether the list was
- * given; the scenario ends after the next minute has begun.
+ * Invariants: only the public list is requested; only refusals by the limit count, not the success of the list; the
+ * scenario ends after the next minute has begun.
  */
 import { layers } from "sluice/dialect";
 import { minuteMs } from "../probe/probe-client.ts";

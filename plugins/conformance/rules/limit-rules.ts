@@ -1,7 +1,7 @@
 /**
- * Sections 7.2 and 8.1: what fits each layer, what happens beyond it, and when it ends.
+ * Sections 7.2 and 8.1: the capacity of each layer, the answers beyond it, and the end of a block.
  *
- * Invariants: capacity is what passed; the status of what did not pass is a rule of its own.
+ * Invariants: the capacity is the number of calls that passed; the status of the others is a rule of its own.
  */
 import { layers, limitedStatus } from "sluice/dialect";
 import type { Reply } from "../probe/reply.ts";

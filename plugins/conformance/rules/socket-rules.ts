@@ -1,8 +1,8 @@
 /**
  * Section 8.2: the two limits of the WebSocket.
  *
- * Invariants: how the service refuses is open; what is judged is that it does, and not too early. All sockets are
- * closed afterwards.
+ * Invariants: the form of the refusal is open; the rules check that the service refuses, and not too early. All sockets
+ * are closed afterwards.
  * Not here: channels and messages, which the description does not name (G14).
  */
 

@@ -1,8 +1,8 @@
 /**
  * The book of one instrument as a ladder: asks above, bids below, the depth of each level as a bar, own resting orders marked.
  *
- * Invariants: at most `levelsMax` levels a side; own orders are marked by a word, not by colour alone; prices and quantities have every
- * digit that was sent, and as many after the point as the longest of their column.
+ * Invariants: at most `levelsMax` levels a side; own orders are marked by a word, not by colour alone; prices and quantities have all
+ * received digits, and as many after the point as the longest of their column.
  */
 import { element } from "../../ui-kit/client/elements.js";
 import { decimalFigure, fractionOf, minus, plainDecimal } from "./decimal-texts.js";

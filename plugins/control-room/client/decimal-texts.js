@@ -1,7 +1,7 @@
 /**
  * Decimal text for reading: exact digits, grouped, never through a binary float.
  *
- * Invariants: pure; what is not rounded keeps every digit as it was sent, zeros at the end included; a half is rounded away from zero.
+ * Invariants: pure; a text that is not rounded keeps all its digits, zeros at the end included; a half is rounded away from zero.
  * Not here: figures that are numbers from the first, such as counts and axes (ui-kit/client/texts.js).
  */
 

@@ -1,5 +1,5 @@
 /**
- * All engines of this address at a glance: one card each, and the way to it.
+ * All engines of this address: one card each, with a link to it.
  *
  * Invariants: an engine that is halted, failed or not connected is marked as such on its card, in words.
  */

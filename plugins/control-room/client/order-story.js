@@ -1,7 +1,7 @@
 /**
  * All events of one order, from the strategy's request to the last record, in a panel next to the list.
  *
- * Invariants: every event that the engine sends about it is shown, in order, with the time since the one before; it is asked for again
+ * Invariants: every event that the engine sends about it is shown, in order, with the time since the one before; it is requested again
  * while the order is open and the panel is shown; the newest answer wins.
  */
 import { button, element } from "../../ui-kit/client/elements.js";

@@ -1,5 +1,5 @@
 /**
- * The first view: what the engine earns, what it holds, what it may still ask of the service, and what it waits for.
+ * The first view: profits, positions, the remaining quota, and waiting actions.
  *
  * Invariants: profits of different currencies are never added, and where there are several users each has a row of its own; strategies
  * and positions are all there, in tables that scroll.

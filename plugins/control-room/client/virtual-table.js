@@ -1,5 +1,5 @@
 /**
- * A table of any length that draws only the rows in sight: sorted by any column, walked by arrow keys, one row chosen.
+ * A table of any length that draws only the visible rows: sorted by any column, walked by arrow keys, one row chosen.
  *
  * Invariants: rows have one height, so that what is above is known without being drawn, and each is laid out by itself; a cell is touched only where its text changes;
  * rows that have come are written over several frames where they change many cells, what a person does is shown at once; sizes are read

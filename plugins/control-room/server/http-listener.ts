@@ -3,7 +3,7 @@
  *
  * Invariants: at most `connectionsMax` connections, `headerBytesMax` of headers, `headMs` for a head; every answer
  * carries the same headers of protection and none that would let another site read it; wrong tokens are answered late,
- * and only so many at a time.
+ * and only a bounded number at a time.
  * Not here: the decisions (request-guard.ts), the routes (control-app.ts).
  */
 import {

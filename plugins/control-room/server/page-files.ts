@@ -1,5 +1,5 @@
 /**
- * Files of the page, read once at the start of the port: what a browser may load without a token.
+ * Files of the page, read once at the start of the port: the files that a browser may load without a token.
  *
  * Invariants: an address is looked up in a table and never joined to a path, so that none leads out of the folders
  * below; no file holds a secret.

@@ -3,7 +3,7 @@
  *
  * Invariants: pure; checks run in this order and the first that fails answers: shape, peer, Host, Origin,
  * Sec-Fetch-Site, upgrade, path, token, method, content type, size; a token is compared in constant time and only in
- * the header made for it; nothing that a browser sends by itself gives access.
+ * the header made for it; nothing that a browser sends automatically gives access.
  * Not here: rate limits (token-bucket.ts), bodies (request-body.ts).
  */
 import { createHash, timingSafeEqual } from "node:crypto";

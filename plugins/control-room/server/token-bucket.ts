@@ -1,5 +1,5 @@
 /**
- * Token bucket: so many requests at once, and so many a second from then on.
+ * Token bucket: a number of requests at once, and a rate per second after that.
  *
  * Invariants: pure but for its own count; time never runs back for it.
  */

@@ -3,7 +3,7 @@
  *
  * Invariants: a connection that cannot be made is tried again for a minute, as while the server restarts; one that was
  * lost, or on which an answer took too long, is not used again; after `disconnect` nothing waits for the server.
- * Not here: what is asked (postgres-queue.ts, postgres-queue-store.ts).
+ * Not here: queries (postgres-queue.ts, postgres-queue-store.ts).
  */
 import type { Pool, PoolClient, PoolConfig, QueryResult, QueryResultRow } from "pg";
 import { firstValueFrom } from "rxjs";

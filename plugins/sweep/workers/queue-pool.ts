@@ -1,9 +1,9 @@
 /**
  * Pool of a sweep whose threads are on other machines.
  *
- * Invariants: the answers are those of threads here, to the byte; what a worker must not do, such as writing pages, is
- * not sent.
- * Not here: the queue (queue-submitter.ts), the far end (sweep-work.ts).
+ * Invariants: the answers are those of threads here, to the byte; tasks that a worker must not do, such as writing
+ * pages, are not sent.
+ * Not here: the queue (queue-submitter.ts), the worker side (sweep-work.ts).
  */
 import { hashOfSources } from "sluice/extension";
 import type { Answer, Job } from "../job.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: nothing is run before version, files, values and recording are those of the sheet; of a job only what a
  * run depends on is taken; a run that fails is an answer, a thread that dies is none.
- * Not here: where jobs come from (queue-worker.ts).
+ * Not here: the queue of jobs (queue-worker.ts).
  */
 import { checkConfig, parseHuman, type TimeWindow, withOptions } from "sluice/extension";
 import { type DownloadBounds, type FixturePlaces, fixtureByHash } from "sluice/plugins/fixtures";
