@@ -1,5 +1,5 @@
 /**
- * Watches over what is no event: a user's profit by currency, and how fresh the account's state is.
+ * Watches over values without events: a user's profit by currency, and the age of the account's state.
  *
  * Invariants: pure but for their own memory; a crossed bound is reported once, and again only after the value has
  * returned within it; money of several users is never added.

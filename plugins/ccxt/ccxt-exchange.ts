@@ -2,9 +2,9 @@
  * An exchange as ccxt shows it: the part of ccxt that public market data takes, and how it is loaded.
  *
  * Invariants: ccxt is loaded when an exchange is opened, and its absence is reported with the command that installs it;
- * an exchange that holds a key is refused, and nothing but public data is asked of it; every request of its own passes
+ * an exchange that holds a key is refused, and only public data is requested from it; every request of its own passes
  * the gate, ccxt's limiter is off.
- * Not here: when a request may leave (request-gate.ts), what markets are called (ccxt-symbols.ts).
+ * Not here: the rate limit (request-gate.ts), names of markets (ccxt-symbols.ts).
  */
 import { createRequire } from "node:module";
 import { resolve } from "node:path";

@@ -1,9 +1,9 @@
 /**
  * Market data from exchanges through ccxt: the functions that programs call.
  *
- * Invariants: options are checked before anything is loaded; ccxt and what reads its answers are loaded with the first
- * call.
- * Not here: what a call does (fetch-market.ts).
+ * Invariants: options are checked before anything is loaded; ccxt and the parsers of its answers are loaded with the
+ * first call.
+ * Not here: the implementation of calls (fetch-market.ts).
  */
 import { checkOptions, type OptionRules } from "sluice/extension";
 import type { InstrumentTerms } from "./ccxt-symbols.ts";

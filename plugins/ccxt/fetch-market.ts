@@ -1,9 +1,9 @@
 /**
  * Market data of an exchange as a fixture, page by page within the exchange's limit.
  *
- * Invariants: options are checked before anything is asked; what a fixture holds stays, unless it is asked for that
- * rows of the same time are replaced; a fetch that is stopped or fails keeps the pages it has, and the same call goes
- * on from them; it then gives the same fixture as one that was not interrupted.
+ * Invariants: options are checked before anything is requested; existing rows of a fixture stay, unless an option
+ * replaces rows of the same time; a fetch that is stopped or fails keeps its pages, and the same call continues from
+ * them; it then gives the same fixture as one that was not interrupted.
  * Not here: paging (candle-pages.ts, trade-pages.ts), the exchange's limit (request-gate.ts).
  */
 import { existsSync } from "node:fs";

@@ -5,7 +5,7 @@
  * Invariants: no second holds more than the exchange's rate allows, by the costs that ccxt states; after a refusal for
  * too many requests nothing leaves until its time is over; a failed request is repeated a bounded number of times; a
  * stop ends every wait.
- * Not here: the arithmetic of the window (scheduler/quota/rolling-window.ts), what is asked (candle-pages.ts,
+ * Not here: the arithmetic of the window (scheduler/quota/rolling-window.ts), the requests (candle-pages.ts,
  * trade-pages.ts).
  */
 

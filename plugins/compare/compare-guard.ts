@@ -1,5 +1,5 @@
 /**
- * The look-ahead guard of a config file, as programs and `sluice guard` ask for it.
+ * The look-ahead guard of a config file, used by programs and by `sluice guard`.
  *
  * Invariants: every run has a process of its own, so that nothing a strategy keeps in memory or reads while it is
  * loaded comes from another run.

@@ -1,8 +1,8 @@
 /**
  * One run of a config for the look-ahead guard: on the whole recording, or on one that ends at a cut.
  *
- * Invariants: with a cut, `readFixture` of the recording gives user code what was known then, while the service plays
- * what leads up to the cut; the recording itself is never touched.
+ * Invariants: with a cut, `readFixture` of the recording gives user code the data known at the cut, while the service
+ * plays the data up to the cut; the recording itself is never touched.
  * Not here: comparing runs (look-ahead.ts). A strategy that reads the recording's files by itself sees all of them:
  * nothing here notices.
  */

@@ -1,10 +1,9 @@
 /**
- * Runs a config on a recorded market and writes down every decision as it is made: what strategies want, what is sent,
- * what is refused.
+ * Runs a config on a recorded market and records every decision when it is made: wanted orders, sent orders, refused
+ * orders.
  *
  * Invariants: watching changes nothing of the run; what a strategy wants is noted before the engine acts on it; equal
- * sets in a row are one decision; with a cut the run ends there and the service has nothing but what is played until
- * then.
+ * sets in a row are one decision; with a cut the run ends there and the service has only the data played until then.
  * Not here: making the cut market (cut-run.ts), comparing two runs (look-ahead.ts).
  */
 import { Observable, tap } from "rxjs";

@@ -1,5 +1,5 @@
 /**
- * Makes a run of its events: each order from leaving to its end, and what was refused, held and limited on the way.
+ * Makes a run of its events: each order from sending to its end, and refusals, waits and limits on the way.
  *
  * Invariants: orders are distinguished by client order id; a wait belongs to the placement that left with it; a
  * placement that never left is no order; totals are sums of recorded events, so that a truncated journal still adds up.

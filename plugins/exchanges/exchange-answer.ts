@@ -1,10 +1,9 @@
 /**
  * Answers of an exchange with an envelope of code, message and data, as the described service gives them.
  *
- * Invariants: pure; a refusal stays a refusal and an element of a batch stays in its place; what has not the envelope's
- * form, or whose success has not the form of its data, is an exception, which makes the outcome unknown.
- * Not here: what a record's fields are called (record-table.ts), what an outcome is (the client of the described
- * service).
+ * Invariants: pure; a refusal stays a refusal and an element of a batch stays in its place; an answer without the form
+ * of the envelope, or a success without the form of its data, is an exception, which makes the outcome unknown.
+ * Not here: names of a record's fields (record-table.ts), outcomes (the client of the described service).
  */
 
 import {

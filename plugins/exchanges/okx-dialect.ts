@@ -1,8 +1,8 @@
 /**
  * OKX v5 as a dialect: spot and perpetual swaps settled in their quote currency, in the account mode of one side (net).
  *
- * Invariants: pure; what the exchange does not take, or what cannot be understood, is an exception and never an empty
- * success; sizes are contracts for swaps and base currency for spot, so nothing above needs to know the exchange.
+ * Invariants: pure; input that the exchange does not accept, or that cannot be parsed, is an exception and never an
+ * empty success; sizes are contracts for swaps and base currency for spot, so nothing above needs to know the exchange.
  * Source: public documentation of OKX v5.
  * Not here: records (okx-records.ts), codes (okx-codes.ts), limits (okx-limits.ts), hosts (okx.ts).
  */

@@ -3,8 +3,8 @@
  * has.
  *
  * Invariants: packing, format and encoding are recognised by the first bytes and not by the name; no more than a few
- * pieces are held at a time; a truncated or damaged file is refused, never read in part (checksums are compared); what
- * is not read is refused by what it is.
+ * pieces are held at a time; a truncated or damaged file is refused, never read in part (checksums are compared); an
+ * unsupported format is refused by its name.
  * Not here: lines and cells (table/text-rows.ts), binary rows (binary/), websocket recordings, which are read whole
  * (import-file.ts).
  */

@@ -1,7 +1,7 @@
 /**
  * Columns that grow row by row while a recording is read.
  *
- * Invariants: what lies below `length` stays what it is when the column grows; values beyond it mean nothing.
+ * Invariants: values below `length` are unchanged when the column grows; values beyond it are undefined.
  * Not here: decimals that share a step (import-decimals.ts), columns that are checked as they grow
  * (market/tape/series-builder.ts).
  */

@@ -1,9 +1,8 @@
 /**
- * Import of recordings made elsewhere, as programs and `sluice import` ask for it.
+ * Import of recordings made elsewhere, used by programs and by `sluice import`.
  *
- * Invariants: options are checked before anything is read; what is needed to read a recording is loaded when one is
- * read.
- * Not here: reading and joining (import.ts), what an import would do in words (import-explanation.ts).
+ * Invariants: options are checked before anything is read; the readers are loaded on first use.
+ * Not here: reading and joining (import.ts), the description of an import (import-explanation.ts).
  */
 
 import { SluiceError } from "sluice";

@@ -3,10 +3,10 @@
  * instrument.
  *
  * Invariants: the axis of time is the receive time or the exchange's, in whole microseconds; lines are taken in the
- * order of their times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; what is
- * not taken is counted by reason; nothing is guessed.
- * Not here: what other exchanges call things (import-venues.ts), the exchange's axis (import-exchange.ts), rules of
- * book chains (import-book.ts), how values become ticks and lots (import-decimals.ts).
+ * order of their times (stable), and a disorder of receive times beyond the tolerance is refused by both lines; skipped
+ * messages are counted by reason; nothing is guessed.
+ * Not here: messages of other exchanges (import-venues.ts), the exchange's axis (import-exchange.ts), rules of book
+ * chains (import-book.ts), conversion to ticks and lots (import-decimals.ts).
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { isDecimal, SluiceError } from "sluice";

@@ -2,7 +2,7 @@
  * Messages of a line of a websocket recording.
  *
  * Invariants: a line that holds no message of an object is refused by its number and its beginning.
- * Not here: what a message means (import-messages.ts), what exchanges call things (import-venues.ts).
+ * Not here: parsing of messages (import-messages.ts), messages of other exchanges (import-venues.ts).
  */
 import { mul } from "sluice";
 import { excerpt } from "sluice/extension";

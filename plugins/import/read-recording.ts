@@ -1,8 +1,8 @@
 /**
  * A recording made elsewhere as a tape: websocket messages as received, or rows of bars, trades, best prices or books.
  *
- * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; what was
- * left out on purpose is counted in the notes.
+ * Invariants: the kind follows from the content; a recording is read whole or refused by file, line and value; rows
+ * left out on purpose are counted in the notes.
  * Not here: the readers (import-messages.ts, table/table-reader.ts, import-terms.ts), writing it (import.ts).
  */
 import { basename } from "node:path";

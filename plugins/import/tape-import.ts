@@ -1,8 +1,8 @@
 /**
  * Turns recordings made elsewhere into a fixture, or adds them to one.
  *
- * Invariants: a folder that must not be overwritten is refused before anything is read; an import that is stopped
- * leaves what was there; the same files and options give the same contentHash.
+ * Invariants: a folder that must not be overwritten is refused before anything is read; a stopped import leaves
+ * existing files unchanged; the same files and options give the same contentHash.
  * Not here: reading a file (read-recording.ts), what a fixture keeps that is added to (fixture-writer.ts).
  */
 import { basename } from "node:path";

@@ -4,7 +4,7 @@
  *
  * Invariants: nothing is traded and nothing of the run is written; the page is reached from this machine alone, by the
  * link that is printed; with --json stdout holds one line and nothing else; it ends with Ctrl-C.
- * Not here: what is played (timeline.ts), the port (sluice/plugins/control-room).
+ * Not here: the played data (timeline.ts), the port (sluice/plugins/control-room).
  */
 
 import { existsSync, statSync } from "node:fs";

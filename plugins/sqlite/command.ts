@@ -1,8 +1,8 @@
 /**
- * `sluice report --db <file>`: the report of what an engine stored, as a backtest makes it.
+ * `sluice report --db <file>`: the report of the stored data of an engine, in the form of a backtest's report.
  *
  * Invariants: with --json stdout holds one JSON document and nothing else; the file is read and never changed.
- * Not here: what is stored (index.ts), figures (stored-run.ts).
+ * Not here: storing (index.ts), figures (stored-run.ts).
  */
 import type { Command } from "commander";
 import { isDecimal, isPositive, SluiceError } from "sluice";

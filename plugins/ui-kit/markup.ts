@@ -1,5 +1,5 @@
 /**
- * Markup that cannot be broken by what is put into it.
+ * Markup that interpolated values cannot break.
  *
  * Invariants: everything interpolated is escaped, except markup made here; controls and marks that reorder text are
  * spelled out.

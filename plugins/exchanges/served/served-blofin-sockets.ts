@@ -2,8 +2,7 @@
  * Sockets of BloFin v1: two addresses, books as one object with numbers, renamed records.
  *
  * Invariants: an argument is repeated as it was given; sequence numbers are text and a snapshot follows 0; prices and
- * sizes of books are written as numbers digit by digit, so none is rounded; what a subscription does not name is not
- * pushed to it.
+ * sizes of books are written as numbers digit by digit, so none is rounded; a subscription receives only what it names.
  * Source: BloFin's public API documentation.
  * Not here: the records (served-blofin-records.ts), logins (served-blofin.ts).
  */

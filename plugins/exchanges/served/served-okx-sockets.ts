@@ -2,7 +2,7 @@
  * Sockets of OKX v5: three addresses, channels with product kinds, pushes without a time of their own.
  *
  * Invariants: an argument is repeated as it was given; book rows have four columns and carry seqId and prevSeqId in the
- * record; sizes of swaps are contracts; what a subscription does not name is not pushed to it.
+ * record; sizes of swaps are contracts; a subscription receives only what it names.
  * Source: OKX v5 as its public clients send and read it (served-okx.ts).
  * Not here: the records (served-okx-records.ts), logins (served-okx.ts).
  */

@@ -5,7 +5,7 @@
  * which it is not placed. A venue that accepted and dropped them would confirm a stop that does not exist.
  *
  * Invariants: a field without a value counts as absent; the error names the first field that is not in the table.
- * Not here: what the fields mean (the calls of each dialect).
+ * Not here: the meaning of fields (the calls of each dialect).
  */
 import type { EndpointName } from "sluice/dialect";
 

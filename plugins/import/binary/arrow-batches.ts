@@ -3,7 +3,7 @@
  *
  * Invariants: one batch is held at a time, with the dictionaries before it; bytes begin at the start of a buffer of
  * their own, so that numbers in them are aligned; a file that ends early is refused.
- * Not here: what is in a batch (arrow-rows.ts).
+ * Not here: contents of a batch (arrow-rows.ts).
  */
 import { importDamaged, type TextPart } from "../byte-source.ts";
 import { ByteQueue } from "./byte-queue.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: one batch of rows is held at a time, and the dictionaries before it; decimals and instants are taken as
  * the integers that the file holds; columns that hold lists or records are left out; a file that ends early is refused.
- * Not here: what the columns mean (table/detect.ts).
+ * Not here: the meaning of columns (table/detect.ts).
  */
 
 import { SluiceError } from "sluice";

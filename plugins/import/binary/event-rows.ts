@@ -2,8 +2,8 @@
  * Events of hftbacktest, an array of records with flags, as trades, best prices and book levels of one instrument.
  *
  * Invariants: on the axis of receive times the events count that the recorder saw, on the exchange's those that the
- * exchange had; what clears a part of a book becomes a row of quantity zero for each level in it; nothing of a book is
- * shown before its first snapshot; what is not taken is counted by reason.
+ * exchange had; an event that clears a part of a book becomes a row of quantity zero for each of its levels; a book is
+ * not shown before its first snapshot; skipped events are counted by reason.
  * Not here: the bytes of an array (numpy-rows.ts).
  */
 import type { TextPart } from "../byte-source.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: rows are read in turn and never held; an array that ends early, or of values that are no numbers or
  * texts, is refused.
- * Not here: what the columns mean (table/detect.ts), events of hftbacktest (event-rows.ts).
+ * Not here: the meaning of columns (table/detect.ts), events of hftbacktest (event-rows.ts).
  */
 import { importRefused, type TextPart } from "../byte-source.ts";
 import type { RecordHandler } from "../table/text-rows.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: one group of rows is held at a time; decimals and instants are taken as the integers that the file holds,
  * never by way of a float or a date; columns that hold lists or records are left out.
- * Not here: what the columns mean (table/detect.ts).
+ * Not here: the meaning of columns (table/detect.ts).
  */
 
 import { optionalPackage } from "sluice/extension";

@@ -1,5 +1,5 @@
 /**
- * Unpackers for blocks of binary files and for zstd files: what the platform has, and small packages for the rest.
+ * Unpackers for blocks of binary files and for zstd files: those of the platform, and small packages for the rest.
  *
  * Invariants: a block that unpacks to another length than its file states is refused.
  */

@@ -1,9 +1,9 @@
 /**
  * The grid of the bars of a file: one length, or days, weeks or months of a calendar.
  *
- * Invariants: every bar begins where the grid says, or is told as one that does not; a calendar is taken only if all
- * bars fit it; bars that are moved end no earlier than their data.
- * Not here: when bars of a grid begin (BarCalendar), reading rows (bar-rows.ts).
+ * Invariants: every bar begins on the grid, or is reported as off the grid; a calendar is taken only if all bars fit
+ * it; bars that are moved end no earlier than their data.
+ * Not here: the begins of bars (BarCalendar), reading rows (bar-rows.ts).
  */
 import { SluiceError } from "sluice";
 import { askedBars, BarCalendar, type BarGrid } from "sluice/extension";

@@ -3,8 +3,8 @@
  *
  * Invariants: a layout with more marks is the more exact one and wins over those with fewer; the last ones have none
  * and take files by the usual names of columns.
- * Not here: what the fields mean (layout.ts), files of programs and collectors (program-layouts.ts), which layout a
- * file has (detect.ts).
+ * Not here: the meaning of fields (layout.ts), files of programs and collectors (program-layouts.ts), detection of a
+ * layout (detect.ts).
  */
 import type { Layout, Role } from "./layout.ts";
 import { bars, programs } from "./program-layouts.ts";

@@ -1,8 +1,8 @@
 /**
  * Reads a file of rows: finds its layout, and turns each row into a row of a series.
  *
- * Invariants: rows are handed on as they are read, so that memory grows with the rows kept and never with the text;
- * what is left out is counted by reason; quantities are in base currency, or refused.
+ * Invariants: rows are passed on as they are read, so that memory grows with the rows kept and never with the text;
+ * skipped rows are counted by reason; quantities are in base currency, or refused.
  * Not here: lines and cells (text-rows.ts), finding the layout (detect.ts), kinds of rows (bar-rows.ts, trade-rows.ts).
  */
 

@@ -1,9 +1,9 @@
 /**
  * Trades, best prices and order books of a file as series.
  *
- * Invariants: the side of a trade is the aggressor's; what has no side, no price or no quantity is left out and
- * counted; a trade is known by its id and its instant, wherever in the file it comes again; of books row by row only
- * what changed is kept, so that the book after each row is the row.
+ * Invariants: the side of a trade is the aggressor's; a row without a side, price or quantity is left out and counted;
+ * a trade is known by its id and its instant, wherever in the file it comes again; of a book in each row only the
+ * changes are stored, so that the book after each row equals the row.
  * Not here: order and instants of rows (row-order.ts, table-reader.ts), bars (bar-rows.ts).
  */
 

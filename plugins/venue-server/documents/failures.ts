@@ -2,7 +2,7 @@
  * The ways a call fails, grouped by the HTTP status the profile gives them, and the envelope they share.
  *
  * Invariants: pure; a group is one status; endings with status 200 are no group, as they share the row of success.
- * Not here: which answer a service gives (venue/responses.ts), what a client makes of it (gateway/).
+ * Not here: the answers of a service (venue/responses.ts), their use by a client (gateway/).
  */
 import { type Contract, limitedStatus, type Profile } from "sluice/dialect";
 import type { Json } from "./published.ts";

@@ -1,9 +1,9 @@
 /**
- * Chance and time applied to a fault plan: which fault meets this request, this message, this moment.
+ * Chance and time applied to a fault plan: selects the fault of a request, a message or a moment.
  *
  * Invariants: the same plan, seed and sequence of requests give the same faults; each rule draws from a chance of its
  * own, so adding one does not move the others; the first rule that applies wins and only its count is used up.
- * Not here: what may be written (fault-plan.ts), what a fault does (http-faults.ts, the sockets).
+ * Not here: the format (fault-plan.ts), the effects of faults (http-faults.ts, the sockets).
  */
 
 import type { Random } from "sluice";

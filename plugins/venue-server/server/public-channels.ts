@@ -3,9 +3,9 @@
  *
  * Invariants: messages reach every listener of their channel and instrument in the order they were made; book rows are
  * shown by `flush` or when time moves on, all rows of one instant together, the last row of a price counting; a joining
- * listener gets the shown book, or the latest ticker, before anything else; what has no listener is not written out.
+ * listener gets the shown book, or the latest ticker, before anything else; messages without a listener are not built.
  * Prices are keys: one price is always spelled the same way, the shortest.
- * Not here: connections and their sequence numbers (subscriptions.ts), where the market comes from.
+ * Not here: connections and their sequence numbers (subscriptions.ts), the source of the market.
  */
 
 import { compare, type Side } from "sluice";
