@@ -45,7 +45,7 @@ const [limitDefault, skippedDefault] = [500, 100];
 /** Lengths of bars that ccxt names, milliseconds. */
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds of a length such as "5m"; undefined for what has none, such as months. */
+/** Returns the milliseconds of a length such as "5m"; undefined for lengths that vary, such as months. */
 export const barMsOf = (timeframe: string): number | undefined => {
   const [, count = "", unit = ""] = /^([1-9]\d{0,3})([smhd])$/.exec(timeframe) ?? [];
   const ms = Number(count) * (unitMs[unit] ?? 0);

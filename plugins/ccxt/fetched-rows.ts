@@ -39,7 +39,7 @@ interface RowsOf extends Span {
 
 const instant = (at: number): string => new Date(at).toISOString();
 
-/** Adds the bars of a store to the fixture. `unit` is base currency in one of what the exchange counts volumes in. */
+/** Adds the bars of a store to the fixture. `unit` is the base currency in one unit of the exchange's volumes. */
 export const addBars = async (
   writer: FixtureWriter,
   store: PageStore<BarRow, BarCursor>,

@@ -99,8 +99,8 @@ export const medianAck = (orders: readonly OrderTrace[]): number | undefined => 
 };
 
 /**
- * A refusal or a wait is a cause of its own, unless the runs had other data or options to begin with, or a post-only
- * order met another price because it arrived at another time.
+ * Returns the cause of a difference. A refusal or a wait is a cause of its own, unless the runs had different data or
+ * options, or a post-only order met another price because it arrived at another time.
  */
 export const causeOf = (first: Difference, a: RunRecord, b: RunRecord, scale: Scale): Cause => {
   const known = knownChanges(a, b);
@@ -139,7 +139,7 @@ const unknownCause = (first: Difference, a: RunRecord, b: RunRecord): Cause => {
   );
 };
 
-/** Without evidence of its own: the last lines of each run about the order. */
+/** Adds the last lines of each run about the order to a cause without evidence of its own. */
 const withLines = (cause: Cause, { a, b, refusal, only }: Difference): Cause => {
   if (cause.evidence.length > 0) return cause;
   return {

@@ -45,8 +45,8 @@ const rules: OptionRules = {
 
 /**
  * Look-ahead check of the strategies of a config: repeats its backtest on recordings that end at random instants. The
- * report is what `sluice guard --json` prints; its `verdict` is the answer, and no error. Throws
- * `USAGE`, `CONFIG_INVALID`, or what a run failed with.
+ * report is what `sluice guard --json` prints; its `verdict` is a result, and no error. Throws `USAGE`,
+ * `CONFIG_INVALID`, or what a run failed with.
  */
 export const guard = async (path: string, options: GuardOptions = {}): Promise<LookAheadReport> => {
   checkOptions("guard", rules, options);

@@ -21,8 +21,8 @@ const statuses: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * The status with which the described service answers what the code means; what else begins like those of keys is of a
- * key, too. Codes from 152420 to 152429 are about orders.
+ * Returns the status with which the described service answers the meaning of the code; other codes with the prefix of
+ * key errors are key errors, too. Codes from 152420 to 152429 are about orders.
  */
 export const blofinStatusOf = (code: string): number | undefined =>
   statuses.get(code) ?? (/^1524(?!2\d$)/.test(code) ? 401 : undefined);
@@ -50,7 +50,8 @@ export const blofinRejections: readonly string[] = [
   ...["152015"],
   // Sizes, prices and funds.
   ...["542", "102014", "102015", "102065", "103003"],
-  // A new size below what is filled, and a lifetime that is none; ids that are taken (152420, 152421) are looked for.
+  // A new size below the filled one, and an invalid lifetime; ids already in use (152420, 152421) are looked up
+  // instead.
   ...["152422", "152423", "152428", "152429"],
   // Positions: closed already, none to reduce, the mode of two sides.
   ...["102005", "102089"],

@@ -36,8 +36,8 @@ export const blofinDialect = (): Dialect => ({
   name: "blofin-v1",
   profile,
   layers: blofinLayers,
-  // A subscription names at most 4,096 bytes of channels, and each leaves by itself; neither number of a connection is
-  // documented.
+  // A subscription names at most 4,096 bytes of channels, and each is sent separately; neither number of a connection
+  // is documented.
   sockets: { connectionsPerIp: 10, subscriptionsPerConnection: 50 },
   account: { path: "/api/v1/account/position-mode", problem: (body) => twoSided(modeIn(body)) },
   signer,

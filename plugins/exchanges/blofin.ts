@@ -9,6 +9,6 @@ import { type ExchangeOptions, serviceAt } from "./exchange-service.ts";
 
 /**
  * BloFin v1 as the service of a config: `testnet` is its demo trading, which has a host and keys of its own. Options
- * that are not valid throw `CONFIG_INVALID`. On mainnet no order leaves without `iTestedThis`.
+ * that are not valid throw `CONFIG_INVALID`. On mainnet no order is sent without `iTestedThis`.
  */
 export const blofin = (options: ExchangeOptions): LiveSpec => serviceAt(blofinExchange, options);

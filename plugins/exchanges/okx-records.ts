@@ -91,10 +91,11 @@ interface Fee {
 }
 
 /**
- * On swaps one amount. On spot a fee and a rebate, each in a currency of its own: the fee of a purchase mostly in the
- * coin bought. What was taken in a third currency has no price here and is left out; so is a rebate in money beside a
- * fee in coins, as a record has one fee. The fee of a sale in quote currency has its rebate in it already: a rebate in
- * coins beside it is the same amount in another unit.
+ * Returns the fee of a record. On swaps it is one amount. On spot there are a fee and a rebate, each in a currency of
+ * its own: the fee of a purchase mostly in the coin bought. A fee in a third currency has no price here and is left
+ * out; so is a rebate in quote currency next to a fee in base currency, because a record has one fee. The fee of a sale
+ * in quote currency already includes its rebate: a rebate in base currency next to it is the same amount in another
+ * unit.
  */
 const feeOf = (record: Raw): Fee => {
   const { instId, instType, side, fee, feeCcy, rebate, rebateCcy } = record;

@@ -9,7 +9,7 @@ import { okxExchange } from "./okx-exchange.ts";
 
 /**
  * OKX v5 as the service of a config: `testnet` is its demo trading, which has keys of its own. `baseUrl` and `wsUrl` (a
- * host) are for the hosts of a region. Options that are not valid throw `CONFIG_INVALID`. On mainnet no order leaves
+ * host) are for the hosts of a region. Options that are not valid throw `CONFIG_INVALID`. On mainnet no order is sent
  * without `iTestedThis`.
  */
 export const okx = (options: ExchangeOptions): LiveSpec => serviceAt(okxExchange, options);

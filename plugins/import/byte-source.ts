@@ -62,7 +62,7 @@ export const encodingOf = (bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be"
 /** Formats of rows. */
 export type RowFormat = "text" | "parquet" | "arrow" | "numpy";
 
-/** Files of rows that are no text, by how they begin: a format that is read, or what the file is. */
+/** Files of rows that are no text, by their first bytes: a supported format, or the name of another one. */
 const binaries: readonly { readonly magic: string; readonly format?: RowFormat; readonly what?: string }[] = [
   { magic: "PAR1", format: "parquet" },
   { magic: "ARROW1", format: "arrow" },

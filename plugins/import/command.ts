@@ -151,7 +151,7 @@ const runImport = async (
 const leftOf = (elapsedMs: number, bytes: number, ofBytes: number): string =>
   bytes === 0 || elapsedMs < 1_000 ? "" : `, ${duration((elapsedMs / bytes) * (ofBytes - bytes))} left`;
 
-/** A name of the table, or a description in a file of its own. */
+/** Returns a name of the table, or the description in a file of its own. */
 const layoutOf = (given: string): string | Layout => {
   if (!given.endsWith(".json")) return given;
   try {

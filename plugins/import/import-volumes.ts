@@ -75,7 +75,7 @@ export const volumeColumn = (): VolumeColumn => {
   };
 };
 
-/** Volumes of recorded bars in lots that are not inferred from them. `step` is what they are counted in. */
+/** Returns volumes of recorded bars in lots that are not inferred from them. `step` is the unit of `counts`. */
 export const inAssumedLots = (counts: Float64Array, step: string): Pick<Volumes, "lotSize" | "counts"> => {
   const { places, step: text } = grid(step);
   const unit = Number(text.replace(".", ""));

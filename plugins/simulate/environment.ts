@@ -283,7 +283,9 @@ export class Environment {
     return this.#listed(request, uid, { ...answer, headers });
   }
 
-  /** The market comes to a resting order of ours, shows one lot before it and takes that and half of the order. */
+  /**
+   * Lets the market reach a resting order of ours: shows one lot in front of it and takes that and half of the order.
+   */
   #fillPart({ instId, clOrdId, side, px, sz }: OrderRecord): void {
     const { tickSize = "1", lotSize = "1" } =
       this.tape.instruments.find((instrument) => instrument.instId === instId) ?? {};

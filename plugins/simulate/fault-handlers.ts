@@ -173,7 +173,8 @@ const manualActs = (environment: Environment): Partial<Record<FaultKind, Act>> =
       const { uid } = pickOf(users, fault) ?? { uid: "" };
       const { instId = "" } = pickOf(environment.tape.instruments, fault) ?? {};
       const bound: Named[] = [];
-      // What a leverage lets one order bind is found out by asking: first too much, then less and less.
+      // The share of the balance that one order can bind depends on the leverage and is found by trying: first too
+      // much, then less.
       for (const share of lockShares) {
         const sz = toStep(mul(availableOf(uid, instId), share), "0.01", "down");
         const [{ ordId = "" } = {}] = recordsIn(

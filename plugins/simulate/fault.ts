@@ -120,7 +120,10 @@ export const diskFateOf = ({ pick }: Fault): DiskFate =>
 export const signOf = ({ pick }: Fault): 1 | -1 => (pick % 2 === 0 ? 1 : -1);
 export const cancelsAtStop = ({ pick }: Fault): boolean => pick % 3 === 0;
 
-/** Whom a fault of the network meets: half of them go for what costs money, some for what is rarely asked. */
+/**
+ * Requests that a fault of the network affects: half of the faults are for requests that cost money, some for rare
+ * ones.
+ */
 const aims = [
   "any",
   "placeOrder",

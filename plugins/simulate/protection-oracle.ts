@@ -181,7 +181,10 @@ export class ProtectionOracle {
     book.fit();
   };
 
-  /** An exit of the strategy's own waits: what it would reduce is being closed, or is too little. */
+  /**
+   * Returns true if the strategy's own exit may wait: the position that it would reduce is being closed, or is too
+   * small.
+   */
   mayWait(strategy: string, instId: string): boolean {
     const book = this.#books.get(`${strategy} ${instId}`);
     const isLess = (net: number): boolean =>

@@ -20,7 +20,7 @@ export class SlotHistory {
   readonly #open = new Map<string, { readonly mark: string | undefined; readonly phase: string }>();
 
   /**
-   * Slots, by their part of the client's ids, whose orders of a previous run ended: what is wanted there first is
+   * Slots, by their part of the client's ids, whose orders of a previous run ended: the first order wanted there is
    * settled.
    */
   readonly #ended = new Set<string>();

@@ -46,8 +46,7 @@ export type Answer =
       readonly rungs?: readonly string[];
     }
   /**
-   * Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` is what it had made at each
-   * rung.
+   * Given up at the share `at` of the traded time: its profit was below `bar`. `rungs` holds its profit at each rung.
    */
   | {
       readonly status: "pruned";

@@ -41,7 +41,7 @@ export const choose = (space: Space, choice: Choice, max: number): readonly Poin
 interface Sampled {
   readonly space: Space;
   readonly choice: Choice;
-  /** Those of `choose`. */
+  /** Points of `choose`. */
   readonly points: readonly Point[];
   /** Returns true if the strategies accept the options of a point; only such points are tried. */
   readonly possible: (point: Point) => boolean;

@@ -12,7 +12,7 @@ import type { Returns, RunReport } from "sluice/backtest";
 export interface Figures {
   /** Profit after fees. */
   readonly pnl: string;
-  /** As in the run's own report, and what it is scaled to; absent where equity never moved, and ranked as 0 then. */
+  /** Sharpe ratio as in the run's own report, and its scale; absent where equity never moved, and ranked as 0 then. */
   readonly sharpe?: string;
   readonly sharpePer?: Returns["per"];
   readonly drawdown: string;

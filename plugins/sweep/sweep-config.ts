@@ -45,7 +45,7 @@ export interface SweepStart extends Pick<SweepPlan, "fixture" | "space"> {
 export interface SweepOptions extends GivenOptions {
   /**
    * Values by option (`{ "ladder.levels": "1..5", "ladder.step": ["0.001", "0.002"] }`), or as on the command line
-   * (`["ladder.levels=1..5"]`). They outrank what the config file exports as `sweep`, option by option.
+   * (`["ladder.levels=1..5"]`). They override the `sweep` export of the config file, option by option.
    */
   readonly vary?: Readonly<Record<string, string | readonly unknown[]>> | readonly string[];
   /**
@@ -97,8 +97,8 @@ export interface SweepOptions extends GivenOptions {
   /** Folders of all parts, in any order: nothing is run, and the report is that of one run. */
   readonly merge?: readonly string[];
   /**
-   * Address of a Redis or Valkey, `redis://` or `rediss://`: workers there run it (`sluice worker`), and what they have
-   * done is not run again.
+   * Address of a Redis or Valkey, `redis://` or `rediss://`: workers there run the sweep (`sluice worker`), and jobs
+   * with results are not run again.
    */
   readonly workers?: string;
   /**

@@ -57,9 +57,7 @@ export interface FoldReport {
   readonly luck?: SelectionBias;
 }
 
-/**
- * Result of a sweep: every run, the points in order of their score, and what the choice would have earned afterwards.
- */
+/** Result of a sweep: every run, the points in order of their score, and the result of the choice on later data. */
 export interface SweepReport {
   readonly config: string;
   readonly fixture: {

@@ -32,8 +32,8 @@ interface Surroundings {
 }
 
 /**
- * Asks a service in a dialect by the rules that apply, and then loses, spoils and doubles placements and cancels on the
- * way to it: one order is wanted each time, and one there must be. Rules of lost orders are named `L-…`. Takes some
+ * Checks a service in a dialect by the rules that apply, and then drops, corrupts and duplicates placements and cancels
+ * on the way to it: each time one order is wanted, and one must exist. Rules of lost orders are named `L-…`. Takes some
  * minutes, most of them for an order that never arrived. Errors are those of `check`.
  */
 export const accept = async (

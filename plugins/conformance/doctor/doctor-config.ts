@@ -60,9 +60,9 @@ const rules: OptionRules = {
 };
 
 /**
- * Asks the service of the config in this file what its profile assumes. The report is what `sluice doctor --json`
- * prints; a difference is a finding, and no error. Throws `USAGE` or what is wrong with the config before anything is
- * sent.
+ * Tests the assumptions of the profile at the service of the config in this file. The report is what `sluice doctor
+ * --json` prints; a difference is a finding, and no error. Throws `USAGE`, or the error of an invalid config, before
+ * anything is sent.
  */
 export const doctor = async (
   path: string,

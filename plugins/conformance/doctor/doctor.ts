@@ -160,8 +160,8 @@ const withoutRow = ({ gap, row, assumed, found, verdict, evidence }: Finding): F
 });
 
 /**
- * Codes that decide what a refusal means: with the code of a refused key under another name it would mean something
- * else.
+ * Marks findings about the code of a refused key as not tested: under another name this code would change the meaning
+ * of refusals.
  */
 const withoutDoorCodes = ({ findings, door, contract }: ExaminationState): readonly Finding[] =>
   findings.map((finding) => {

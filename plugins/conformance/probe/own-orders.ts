@@ -82,8 +82,8 @@ export class OwnOrders {
       const reply = await ask("cancelBatch", elements);
       return reply !== undefined && !reply.ok && !reply.limited && reply.records.length === 0;
     };
-    // One kind of id a call: a mix may be refused. A listing may lag behind, so what is known is canceled before it is
-    // read.
+    // One kind of id for each call: a mix may be refused. A listing may be late, so known orders are canceled before it
+    // is read.
     const known = mine.flatMap(([, { ordIds }]) =>
       [...ordIds].filter((ordId) => !this.#asked.has(ordId)).map((ordId) => ({ instId, ordId })),
     );

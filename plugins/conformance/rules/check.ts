@@ -72,10 +72,10 @@ const options: OptionRules = {
 };
 
 /**
- * Asks the service at this address, rule by rule of its description, whether it keeps them. Places and cancels small
- * orders: for test accounts. The report is what `sluice check --json` prints; a broken rule is its `passed: false`, and
- * no error. Throws `USAGE`, `PROFILE_INVALID` or `DECIMAL_INVALID` before anything is sent, `USAGE` where the service
- * refuses the key, and `OUTCOME_UNKNOWN` where nothing answers.
+ * Checks the service at this address, rule by rule of its description. Places and cancels small orders: for test
+ * accounts. The report is what `sluice check --json` prints; a broken rule is its `passed: false`, and no error. Throws
+ * `USAGE`, `PROFILE_INVALID` or `DECIMAL_INVALID` before anything is sent, `USAGE` where the service refuses the key,
+ * and `OUTCOME_UNKNOWN` where nothing answers.
  */
 export const check = async (
   url: string,

@@ -89,7 +89,10 @@ export const checkService = async (options: SuiteOptions): Promise<SuiteResult> 
   return { findings, leftBehind };
 };
 
-/** A service that does not answer is not a matter of rules, and a refused key would fail every rule about orders. */
+/**
+ * Throws if the service does not answer, which no rule is about, or if a key is refused, which would fail every rule
+ * about orders.
+ */
 const checkReachable = async (testClient: TestClient): Promise<void> => {
   const { main } = testClient.roles;
   if (main === undefined) {

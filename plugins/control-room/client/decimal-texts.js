@@ -17,7 +17,7 @@ const partsOf = (text) => {
 export const fractionOf = (text) => partsOf(text)?.fraction.length ?? 0;
 
 /**
- * With grouped digits and a true minus; text that is no decimal stays as it is.
+ * Formats with grouped digits and a true minus; text that is no decimal is unchanged.
  * @param {string} text @param {number} [places] at most: what is longer is rounded, and ends without zeros @param {number} [least] digits after the point
  */
 export const decimalFigure = (text, places = Number.POSITIVE_INFINITY, least = 0) => {

@@ -15,7 +15,7 @@ let open;
 export const isDialogOpen = () => open?.open === true;
 
 /**
- * Asks. `act` does it and gives what went wrong in words, or nothing.
+ * Opens a dialog with a question. `act` executes the action and returns the problem in words, or nothing.
  * @param {Question} question
  */
 export const openDialog = ({ title, content, confirm, danger = false, act }) => {

@@ -9,7 +9,7 @@
 /** @import {ControlUpdate} from "../control-document.ts" */
 /** @import {ControlRows, SectionName} from "../control-rows.ts" */
 
-/** Rows that a section may hold, a little more than it is sent; what is not named here may hold `boundElsewhere`. */
+/** Largest number of rows of a section, a little more than are sent; other sections have `boundElsewhere`. */
 const bounds = /** @type {Readonly<Record<string, number>>} */ ({ orders: 21_000, candles: 37_000 });
 const boundElsewhere = 6_000;
 

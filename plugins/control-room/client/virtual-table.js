@@ -133,7 +133,11 @@ export class VirtualTable {
     return [first, Math.min(length, first + Math.ceil((this.#height || 600) / rowPx) + 2 * spare)];
   }
 
-  /** Draws rows from a place in sight on, until so many cells have changed; the others in the next frames. @param {number} from @param {number} most */
+  /**
+   * Draws the visible rows from a place on, until `most` cells have changed; the others in the next frames.
+   * @param {number} from
+   * @param {number} most
+   */
   #drawFrom(from, most) {
     noTurn(this);
     const [first, last] = this.#window;

@@ -26,7 +26,7 @@ export const clockText = (at, today) => {
 export const exactInstant = (at) => localText(at).slice(0, 23).replace("T", " ");
 
 /**
- * As it was sent, with grouped digits; en dash where there is none.
+ * Formats a decimal as received, with grouped digits; en dash where there is none.
  * @param {string | undefined} text decimal @param {number} [places] at most: what is longer is rounded
  */
 export const shortFigure = (text, places) => (text === undefined || text === "" ? "–" : decimalFigure(text, places));

@@ -80,8 +80,8 @@ export interface ControlPlace {
 }
 
 /**
- * Shows a source at the port of these options; throws CONFIG_INVALID where they do not go together, and rejects where
- * it cannot listen. `failed` is called when the port ends by itself later. A port that is `unlisted` is not found by
+ * Shows a source at the port of these options; throws CONFIG_INVALID if they contradict each other, and rejects if it
+ * cannot listen. `failed` is called when the port closes unexpectedly later. A port that is `unlisted` is not found by
  * other programs of this machine.
  */
 export const takePlace = (
@@ -170,7 +170,8 @@ const recordRoom = (room: Room): void => {
 };
 
 /**
- * Shows an engine at a control port, from a plugin; what it returns ends it. The link is printed when the port listens.
+ * Shows an engine at a control port, from a plugin; the returned function ends it. The link is printed when the port
+ * listens.
  */
 export const openControlRoom = (context: PluginContext<ControlOptions>): (() => Promise<void>) => {
   const { options, print, every } = context;

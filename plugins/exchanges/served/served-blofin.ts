@@ -89,7 +89,7 @@ const keyRefusals: Readonly<Record<KeyProblem, readonly [code: string, msg: stri
   environment: ["152401", "Access key does not exist"],
 };
 
-/** Signed is where a call goes, then how and when, then what is used once, then the body. */
+/** Returns the claim of a signer. The signed text is the path, then method and time, then the nonce, then the body. */
 const claimOf = (given: readonly (string | undefined)[], path: string, method: string, body: string): Claim => {
   const [apiKey = "", passphrase = "", timestamp = "", sign = "", nonce = ""] = given;
   return {

@@ -105,7 +105,7 @@ export const positionOf = (record: OurRecord): OkxRecord => {
     markPx,
     lever,
     mgnMode,
-    // The margin of a position of its own; what a cross position ties up is its initial margin requirement.
+    // Margin of an isolated position; a cross position has an initial margin requirement instead.
     margin: mgnMode === "isolated" ? margin : "",
     imr: mgnMode === "isolated" ? "" : margin,
     upl,

@@ -65,7 +65,7 @@ export const zstd = async (file: string): Promise<Unpack> => {
 /** The platform's own unpacker, of one frame; undefined on older platforms. */
 export const zstdOfPlatform = createZstdDecompress;
 
-/** The same for all frames of a file, by a package. */
+/** Returns an unpacker for all frames of a file, of a package. */
 export const zstdStream = async (file: string): Promise<Transform> =>
   streamOf((await optionalPackage<Fzstd>("fzstd", "0.1", `${file}: ${zstdOnOldNode} are read`)).Decompress);
 

@@ -33,7 +33,7 @@ const isSingle = (text: string): boolean => Math.fround(Number(text)) === Number
 /** Representation of the prices of a file: decimals, or floats of 64 or 32 bits. */
 export type PriceKind = "decimal" | "double" | "single";
 
-/** A float that was computed with lies within so many of its smallest steps from the decimal that was meant. */
+/** Largest distance of a computed float from the intended decimal, in its smallest steps. */
 const stepsMax = 8;
 const shortDigits = 12;
 

@@ -87,7 +87,7 @@ const connect = ({ Redis: Connection }: Client, url: string): Redis => {
     connectTimeout: 5_000,
     retryStrategy: (times: number) => Math.min(2_000, 50 * times),
   });
-  // Without a listener the client would print it; who waits has a bound of its own.
+  // Without a listener the client would print it; waiting calls have a bound of their own.
   redis.on("error", () => undefined);
   return redis;
 };

@@ -45,7 +45,14 @@ export const livesOf = ({ orders, phases, spanMs }) => {
   return lives;
 };
 
-/** Of the orders at `places`; `slots` is how many stretches there are for many. @param {OrderData} orders @param {ArrayLike<number>} places @param {Span} span @param {number} slots @returns {Resting} */
+/**
+ * Returns the resting orders at `places`; `slots` is the number of groups for many orders.
+ * @param {OrderData} orders
+ * @param {ArrayLike<number>} places
+ * @param {Span} span
+ * @param {number} slots
+ * @returns {Resting}
+ */
 export const restingBetween = (orders, places, { from, to }, slots) => {
   const lives = known.get(orders);
   const inSight = [];

@@ -156,7 +156,7 @@ const shaped = (properties: Json, optional: readonly string[] = []): Json => ({
   properties,
 });
 
-/** All messages of the socket by name: what the client sends, what the service answers, what it pushes. */
+/** Returns all messages of the socket by name: requests of the client, answers and pushes of the service. */
 const messagesOf = (contract: Contract): Readonly<Record<string, Json>> => {
   const { profile } = contract;
   const arg = publishedSchema(profile, channels.channelArg);

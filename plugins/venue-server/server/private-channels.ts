@@ -17,7 +17,7 @@ export type PrivateChannel = "orders" | "positions" | "account";
 /** Takes the records of one message, as JSON. */
 type RecordListener = (text: string) => void;
 
-/** Records by what they are of; the text is what a change is seen by. */
+/** Records by their subject; a change is detected by the text. */
 type Known<T> = ReadonlyMap<string, { readonly record: T; readonly text: string }>;
 
 interface Watched {

@@ -34,7 +34,7 @@ export interface Claim {
   readonly elsewhere?: boolean;
 }
 
-/** Why a request or a login is refused for its key. */
+/** Reason for which a request or a login is refused for its key. */
 export type KeyProblem = "unknown_key" | "signature" | "timestamp" | "passphrase" | "nonce" | "environment";
 
 /** Headers of a request by their names in lower case. */
@@ -50,7 +50,7 @@ export interface Call {
   readonly headers: Headers;
 }
 
-/** The same in the described service's. */
+/** Query and body of a call in the described service's API. */
 export interface Question {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;

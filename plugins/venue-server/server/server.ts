@@ -43,7 +43,7 @@ export interface VenueServerOptions {
   readonly ipOf?: (request: IncomingMessage) => string;
   /** Timeouts of connections, in milliseconds. */
   readonly patience?: Partial<Patience>;
-  /** Called with what broke inside; the client got a 500. */
+  /** Called with internal errors; the client received a 500. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -158,7 +158,7 @@ const serverFor = ({ headMs, requestMs, idleMs }: Patience): Server =>
     headersTimeout: headMs,
     requestTimeout: Math.max(headMs, requestMs),
     keepAliveTimeout: idleMs,
-    // How often the two deadlines above are looked at.
+    // Interval at which the two deadlines above are checked.
     connectionsCheckingInterval: Math.min(1_000, headMs, requestMs),
     maxHeaderSize: headerBytesMax,
   });

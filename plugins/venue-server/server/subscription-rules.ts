@@ -29,7 +29,7 @@ const permissionOf = ({ endpoints }: Contract, channel: PrivateChannel): string 
 
 const isPrivate = (channel: string): channel is PrivateChannel => ["orders", "positions", "account"].includes(channel);
 
-/** Why the channel cannot be listened to with this key. */
+/** Returns the reason for which this key cannot subscribe to the channel; undefined if it can. */
 export const channelProblem = (
   contract: Contract,
   venue: Venue,

@@ -21,7 +21,7 @@ type PushListener = (arg: ChannelArg, stream: string, write: (ts: number) => str
 /** `arg` is what can be repeated of the question. */
 export interface SubscriptionAnswer {
   readonly arg: unknown;
-  /** Why not. */
+  /** Reason of the refusal. */
   readonly refusal?: venueAnswers.Refusal;
   /** Starts to listen, for after the acknowledgement: the first message may come before it returns. */
   readonly begin?: () => void;
