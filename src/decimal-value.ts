@@ -204,11 +204,14 @@ export const toStep = (a: Decimal, step: Decimal, rounding: Rounding): Decimal =
     const size = Math.abs(x) - over + (rounding === "up" || (rounding === "nearest" && over * 2 >= unit) ? unit : 0);
     if (fits(size)) return { units: x < 0 ? -size : size, places };
   }
-  const [long, by] = [BigInt(x), BigInt(unit)];
-  const over = long % by < 0n ? -(long % by) : long % by;
-  const isAway = over > 0n && (rounding === "up" || (rounding === "nearest" && over * 2n >= by));
-  const size = (long < 0n ? -long : long) - over + (isAway ? by : 0n);
-  return shortened(long < 0n ? -size : size, places);
+  return shortened(longToStep(BigInt(x), BigInt(unit), rounding), places);
+};
+
+const longToStep = (units: bigint, step: bigint, rounding: Rounding): bigint => {
+  const over = units % step < 0n ? -(units % step) : units % step;
+  const isAway = over > 0n && (rounding === "up" || (rounding === "nearest" && over * 2n >= step));
+  const size = (units < 0n ? -units : units) - over + (isAway ? step : 0n);
+  return units < 0n ? -size : size;
 };
 
 /** Whether a value is a whole number of positive steps. */

@@ -15,7 +15,7 @@
  * (watchdog-cancels.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
-import { compare, equal, isPositive, min, spell, zero } from "../decimal-value.ts";
+import { compare, type Decimal, equal, isPositive, min, spell, zero } from "../decimal-value.ts";
 import { type Effect, type Effects, evaluate, joined, noEffects, record } from "./effects.ts";
 import type { Execution } from "./executions.ts";
 import { type Lack, lackOf } from "./exit-size.ts";
@@ -89,6 +89,10 @@ const remainderIn = ({ options, exitLimits }: World, order: Order, executed: Exe
   return remainderOf({ order, filled, instrument, inQuote, reducible, mayGrow });
 };
 
+/** The watchdog may have canceled an exit that rested; every other cancel came from other clients. */
+const whoCanceled = (state: World, slot: Slot, order: Order): ReturnType<typeof cancelerOf> =>
+  canRest(order.spec.ordType) && isFollowed(slot) ? cancelerOf(state.watchdog(), order, state.now) : "others";
+
 /** An exit that was canceled from outside, or lost by the service; undefined for one that is placed again anyway. */
 const followVanished = (
   state: World,
@@ -97,10 +101,11 @@ const followVanished = (
   { qty, uncovered }: Extract<Remainder, { readonly kind: "exit" }>,
 ): Effects | undefined => {
   const rested = canRest(order.spec.ordType);
-  const isLost = endingOf(order) === "lost";
-  const isCanceled = endingOf(order) === "canceled" && rested;
+  const ending = endingOf(order);
+  const isLost = ending === "lost";
+  const isCanceled = ending === "canceled" && rested;
   if (!isCanceled && !isLost) return undefined;
-  const canceler = rested && isFollowed(slot) ? cancelerOf(state.watchdog(), order, state.now) : "others";
+  const canceler = whoCanceled(state, slot, order);
   if (isCanceled && canceler !== "others") return placeAfterWatchdog(state, slot, order, { qty, canceler });
   const { withoutFlag, wanted } = order.terms;
   const { instId } = order.spec;
@@ -110,11 +115,16 @@ const followVanished = (
   drop(state, slot);
   const reason = isLost ? lostWords : canceledElsewhere;
   const told = beginUnprotected(slot, wanted as WantedOrder, uncovered, reason);
-  if (isCanceled || (rested && canceler !== "watchdog") || !isFollowed(slot)) return told;
+  const isOver = isCanceled || (rested && canceler !== "watchdog") || !isFollowed(slot);
+  return isOver ? told : joined(told, keepForPosition(state, slot, order, qty));
+};
+
+/** Keeps an exit that the service lost until the account's position shows whether it executed. */
+const keepForPosition = (state: World, slot: Slot, order: Order, qty: Decimal): Effects => {
   const followUp = awaitPosition(state, slot, order, qty);
-  if (followUp === undefined) return told;
+  if (followUp === undefined) return noEffects;
   keep(state, slot, followUp.rest);
-  return joined(told, followUp.effects);
+  return followUp.effects;
 };
 
 /** Returns whether the slot may not place its wanted order yet; it is evaluated again as soon as it may. */
@@ -227,14 +237,17 @@ export const releaseExits = (state: World, order: Order): Effects => {
 };
 
 /** Retries exits that wait, each at the instant that `when` returns for it. */
-const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | undefined): Effects =>
-  state.waits.of("rest").flatMap((slot) => {
+const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | undefined): Effects => {
+  // Without an exit that waits, as with most orders, nothing is built.
+  if (state.waits.count("rest") === 0) return noEffects;
+  return state.waits.of("rest").flatMap((slot) => {
     const { followUp } = slot;
     const at = followUp === undefined ? undefined : when(slot, followUp);
     if (followUp === undefined || at === undefined) return noEffects;
     followUp.at = at;
     return [wake(state, slot, at)];
   });
+};
 
 /**
  * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service makes

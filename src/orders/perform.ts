@@ -51,7 +51,7 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    const { clock, journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
+    const { clock } = this.#state.options;
     switch (effect.kind) {
       case "publish":
         this.run(followChange(this.#state, effect.order, effect.at));
@@ -83,22 +83,6 @@ export class Performer {
       case "readPositions":
         this.#readPositions(effect);
         return;
-      case "record":
-        journal.append(effect.event);
-        return;
-      case "keep":
-        onFound?.(effect.order);
-        return;
-      case "protect":
-        onProtection?.(effect.record);
-        return;
-      case "refuse":
-        journal.append({ type: "order.refused", ...effect.refusal });
-        this.#state.refusals.refusals$.next(effect.refusal);
-        return;
-      case "relist":
-        onUnknownInstrument?.(effect.instId);
-        return;
       case "filled":
         this.#filled(effect.fill);
         return;
@@ -114,6 +98,31 @@ export class Performer {
         return;
       case "decide":
         this.run(effect.decide());
+        return;
+      default:
+        this.#note(effect);
+    }
+  }
+
+  /** Effects outside the room: what is written down, and what others are told. */
+  #note(effect: Extract<Effect, { readonly kind: "record" | "keep" | "protect" | "refuse" | "relist" }>): void {
+    const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
+    switch (effect.kind) {
+      case "record":
+        journal.append(effect.event);
+        return;
+      case "keep":
+        onFound?.(effect.order);
+        return;
+      case "protect":
+        onProtection?.(effect.record);
+        return;
+      case "refuse":
+        journal.append({ type: "order.refused", ...effect.refusal });
+        this.#state.refusals.refusals$.next(effect.refusal);
+        return;
+      case "relist":
+        onUnknownInstrument?.(effect.instId);
     }
   }
 

@@ -46,11 +46,8 @@ const nothing: Step = { kind: "nothing" };
 
 /** `specify` is called only when the order serves another wanted order. */
 export const planSlot = (slot: SlotView, specify: Specify): Step => {
-  const { wanted, order, isQueued, settled } = slot;
-  if (order === undefined || isClosed(order)) {
-    if (wanted === undefined || !slot.mayPlace) return { kind: isQueued ? "withdraw" : "nothing" };
-    return { kind: isQueued || sameWanted(wanted, settled) ? "nothing" : "place" };
-  }
+  const { wanted, order, settled } = slot;
+  if (order === undefined || isClosed(order)) return planEmpty(slot);
   if (!isResting(order)) return nothing;
   if (wanted === undefined) return { kind: "cancel", reason: "unwanted" };
   if (slot.isExcess === true) return { kind: "cancel", reason: "more than is held" };
@@ -59,6 +56,12 @@ export const planSlot = (slot: SlotView, specify: Specify): Step => {
   if (suits(wanted, order, specify))
     return { kind: order.unwanted === undefined || sameWanted(wanted, settled) ? "nothing" : "keep" };
   return slot.mayAmend === true ? { kind: "amend" } : { kind: "cancel", reason: replacedReason };
+};
+
+/** Step of a slot without an order. */
+const planEmpty = ({ wanted, isQueued, settled, mayPlace }: SlotView): Step => {
+  if (wanted === undefined || !mayPlace) return { kind: isQueued ? "withdraw" : "nothing" };
+  return { kind: isQueued || sameWanted(wanted, settled) ? "nothing" : "place" };
 };
 
 /** Returns whether a resting order may stay for this wanted order. */

@@ -168,10 +168,13 @@ export const sameWanted = (a: WantedOrder | undefined, b: WantedOrder | undefine
   (a !== undefined &&
     b !== undefined &&
     sameAmounts(a, b) &&
-    (a.cross ?? "reject") === (b.cross ?? "reject") &&
-    (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
-    (a.reduceOnly === true) === (b.reduceOnly === true) &&
+    sameKind(a, b) &&
     (a.round === b.round || String(a.round ?? "") === String(b.round ?? "")));
+
+const sameKind = (a: WantedOrder, b: WantedOrder): boolean =>
+  (a.cross ?? "reject") === (b.cross ?? "reject") &&
+  (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
+  (a.reduceOnly === true) === (b.reduceOnly === true);
 
 /** Returns whether a resting order at `px` would take, the best price of the other side being `best`. */
 export const takes = (side: Side, px: Decimal, best: Decimal): boolean =>
@@ -293,6 +296,15 @@ const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal
   return div(qty, contract, equal(mul(step, contract), lotSize) ? quotePlaces : 0);
 };
 
+/** Size of a market order without any quote: one that needs no price can still be sent. */
+const unpricedSize = ({ instId, qty, notional, sz }: WantedOrder, unit: Profile["order"]["szUnit"]["SPOT"], lotSize: Decimal): Sized => {
+  const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
+  if (asIs !== undefined) return { ok: true, sz: spell(read(asIs)), baseQty: undefined };
+  if (qty === undefined || unit !== "base")
+    return { ok: false, ...unquoted(instId, "turn the size into the service's unit") };
+  return { ok: true, sz: spell(toStep(read(qty), lotSize, "down")), baseQty: read(qty) };
+};
+
 const sizeOf = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
@@ -305,14 +317,7 @@ const sizeOf = (
   if (given.length !== 1) return no(`give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`);
   const unit = profile.order.szUnit[instTypeOf(instId)];
   const lotSize = read(instrument.lotSize);
-  if (px === undefined) {
-    // A market order without any quote: a size that needs no price can still be sent.
-    const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
-    if (asIs !== undefined) return { ok: true, sz: spell(read(asIs)), baseQty: undefined };
-    if (qty !== undefined && unit === "base")
-      return { ok: true, sz: spell(toStep(read(qty), lotSize, "down")), baseQty: read(qty) };
-    return { ok: false, ...unquoted(instId, "turn the size into the service's unit") };
-  }
+  if (px === undefined) return unpricedSize(wanted, unit, lotSize);
   const { contractValue = "1" } = instrument;
   const contract = read(contractValue);
   const size = read(qty ?? notional ?? (sz as string));

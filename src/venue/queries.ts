@@ -65,15 +65,20 @@ const readLimit = (exchange: Exchange, text: string | undefined): number | Refus
 
 const cursorForm = new RegExp(pagePatterns.cursor);
 
+/** Returns why the cursors cannot be used; undefined where they can. */
+const cursorProblem = ({ profile }: Exchange, { after, before }: PageQuery): string | undefined => {
+  for (const cursor of [after, before]) {
+    if (cursor !== undefined && !cursorForm.test(cursor)) return "after and before are ordIds: digits.";
+  }
+  const both = after !== undefined && before !== undefined;
+  return both && profile.paging.afterAndBefore === "refused" ? "Send after or before, not both." : undefined;
+};
+
 const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
   const { cursorIncluded, afterAndBefore } = exchange.profile.paging;
   const { after, before } = query;
-  for (const cursor of [after, before]) {
-    if (cursor !== undefined && !cursorForm.test(cursor))
-      return badPage(exchange, "after and before are ordIds: digits.");
-  }
-  if (after !== undefined && before !== undefined && afterAndBefore === "refused")
-    return badPage(exchange, "Send after or before, not both.");
+  const problem = cursorProblem(exchange, query);
+  if (problem !== undefined) return badPage(exchange, problem);
   const limit = readLimit(exchange, query.limit);
   if (typeof limit !== "number") return limit;
   // A cursor is exact as a difference of whole numbers; only the small remainder becomes a float.

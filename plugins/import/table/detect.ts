@@ -66,16 +66,7 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
   const places = header === undefined ? undefined : placesOf(header, subject);
   const found = wanted === undefined ? (places === undefined ? byRows(data) : byHeader(places)) : [wanted];
   const [layout, ...others] = found;
-  if (
-    first.names !== undefined &&
-    data.length === 1 &&
-    data[0]?.cells.every((cell) => cell === "" || cell.startsWith("["))
-  )
-    throw importInvalid(
-      file,
-      first.line,
-      "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).",
-    );
+  checkRecords(first, data, file);
   if (layout === undefined)
     throw places === undefined ? unknownLayout(data, subject) : unknownHeader(first, places, subject);
   if (others.length > 0) {
@@ -96,6 +87,17 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
       `${shown(odd)} does not fit the layout of the other rows, ${layout.name} (${layout.about}). Correct the row, or remove it.`,
     );
   return withoutHeader(layout, { skip, data, file });
+};
+
+/** Refuses one JSON object of columns, which reads as a single row of lists. */
+const checkRecords = (first: Row, data: readonly Row[], file: string): void => {
+  if (first.names === undefined || data.length !== 1) return;
+  if (data[0]?.cells.every((cell) => cell === "" || cell.startsWith("[")) !== true) return;
+  throw importInvalid(
+    file,
+    first.line,
+    "it is one JSON object of columns. Write a list of records (pandas: to_json(orient='records')).",
+  );
 };
 
 /** The index that pandas writes first and without a name is the time where it holds instants. */

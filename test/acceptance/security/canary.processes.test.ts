@@ -317,6 +317,7 @@ describe("No output of Sluice names a secret: it", () => {
     // What each ends with, and words that show that it came to the point. Whether two short runs differ is theirs.
     const works: readonly (readonly [argv: readonly string[], codes: readonly number[], words: string])[] = [
       [["init", to("project"), "--yes"], [0], "package.json"],
+      [["options", "kill-switch", "alerts"], [0], "closePositions"],
       [["generate", "--out", market, "--minutes", "3", ...swap], [0], "BTC-USDT-SWAP"],
       [["backtest", held, "--html", to("run.html"), "--details", to("run.json")], [1], "chatty holds"],
       [["backtest", held, "--json"], [1], "chatty holds"],

@@ -7,14 +7,14 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const union = "export type EventBody =\n";
+const union = "type CoreEventBody =\n";
 const table = "> = {\n";
 
 /** Copies the sources with these lines added to the union and to the table; answers with what the compiler says of both files. */
 const compiled = async (member: string, line: string): Promise<readonly string[]> => {
   const folder = temporaryFolder("event-names");
   mkdirSync(join(folder, "src"));
-  for (const name of ["contract", "journal", "decimal.ts", "errors.ts"])
+  for (const name of ["contract", "journal", "decimal.ts", "decimal-value.ts", "errors.ts"])
     cpSync(join(root, "src", name), join(folder, "src", name), { recursive: true });
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"), "junction");
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
