@@ -291,6 +291,7 @@ describe("A control port", () => {
       journal: { state: "none", reason: "" },
       watchdog: { state: "none", reason: "" },
       standby: { state: "none", leader: undefined, standbys: [], copyBehind: false },
+      plugins: {},
       differences: [],
       anomalies: 0,
       latency: [],
