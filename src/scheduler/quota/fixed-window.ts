@@ -250,7 +250,6 @@ export class FixedWindow implements LimitWindow {
     if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
     if (evidence.lagTurns === this.#lag.turns) return;
     this.missing = evidence.noteLag(at);
-    if (this.#usage.isOurs) this.#floor.explain();
     if (this.#lag.lagging) this.#misread("counts are those from before the call they come with");
   }
 

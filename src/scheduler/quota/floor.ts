@@ -109,12 +109,6 @@ export class Floor {
     return isDoubted || refusals.length >= refusalsMost;
   }
 
-  /** What was doubtful is understood now. */
-  explain(): void {
-    this.#doubts.length = 0;
-    this.#doubtedAt = Number.NEGATIVE_INFINITY;
-  }
-
   /** A count agreed with what was sent. */
   agree(): void {
     this.#counts++;

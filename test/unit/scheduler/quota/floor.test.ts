@@ -63,14 +63,6 @@ describe("A floor", () => {
     expect([floor.mayLeave(63_999), floor.mayLeave(64_000)]).toEqual([false, true]);
   });
 
-  it("is left as if nothing had been doubtful once what was is understood", () => {
-    const floor = new Floor(key);
-    floor.enter(0, 10);
-    floor.doubt(4_000);
-    floor.explain();
-    expect([floor.mayLeave(4_999), floor.mayLeave(5_000)]).toEqual([false, true]);
-  });
-
   it("holds 95 % of what is stated, a tenth of it at once, and less when refused again within five windows", () => {
     const floor = new Floor(user);
     const { spending } = floor;
