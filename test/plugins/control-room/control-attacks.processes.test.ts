@@ -352,8 +352,10 @@ describe("The control port bounds what a connection may cost", () => {
     expect((await room.ask({})).status).toBe(200);
     const own = performance.now() - began;
     const statuses = (await Promise.all(wrong)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(17);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(20);
+    // Sixteen at a time wait for half a second: on a busy machine the forty arrive over a longer time.
+    const turns = Math.max(1, Math.floor((performance.now() - began) / 500));
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(1 + 16 * turns);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(39 - 16 * turns);
     expect(performance.now() - began).toBeGreaterThan(own);
   });
 });
@@ -362,11 +364,15 @@ describe("The control port lets its user act only so often", () => {
   it("more than ten actions at once are too many", async () => {
     const mine = await startControlled([resting()], { name: "busy", port: 0, names: ["busy.example"] });
     const resume = { method: "POST", path: "/api/v1/sources/busy/actions", body: '{"type":"resume"}' };
+    const began = performance.now();
     const statuses = (await Promise.all(Array.from({ length: 30 }, () => mine.ask(resume)))).map(
       ({ status }) => status,
     );
-    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(8);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(10);
+    // Ten at once and five a second: on a busy machine the thirty take their time.
+    const most = 10 + Math.ceil((5 * (performance.now() - began)) / 1_000);
+    const [taken, refused] = [200, 429].map((code) => statuses.filter((status) => status === code).length);
+    expect(taken).toBeLessThanOrEqual(most);
+    expect(refused).toBeGreaterThanOrEqual(30 - most);
     await mine.stop();
   });
 });
