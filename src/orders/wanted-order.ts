@@ -297,7 +297,11 @@ const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal
 };
 
 /** Size of a market order without any quote: one that needs no price can still be sent. */
-const unpricedSize = ({ instId, qty, notional, sz }: WantedOrder, unit: Profile["order"]["szUnit"]["SPOT"], lotSize: Decimal): Sized => {
+const unpricedSize = (
+  { instId, qty, notional, sz }: WantedOrder,
+  unit: Profile["order"]["szUnit"]["SPOT"],
+  lotSize: Decimal,
+): Sized => {
   const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
   if (asIs !== undefined) return { ok: true, sz: spell(read(asIs)), baseQty: undefined };
   if (qty === undefined || unit !== "base")
