@@ -30,6 +30,12 @@ interface PerformerParts extends StepParts {
   readonly amends: OrderAmends;
 }
 
+type Note = Extract<Effect, { readonly kind: "record" | "keep" | "protect" | "refuse" | "relist" }>;
+
+const noteKinds: ReadonlySet<Effect["kind"]> = new Set<Note["kind"]>(["record", "keep", "protect", "refuse", "relist"]);
+
+const isNote = (effect: Effect): effect is Note => noteKinds.has(effect.kind);
+
 export class Performer {
   readonly #state: ManagerState;
   readonly #parts: PerformerParts;
@@ -51,6 +57,7 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
+    if (isNote(effect)) return this.#note(effect);
     const { clock } = this.#state.options;
     switch (effect.kind) {
       case "publish":
@@ -98,14 +105,11 @@ export class Performer {
         return;
       case "decide":
         this.run(effect.decide());
-        return;
-      default:
-        this.#note(effect);
     }
   }
 
   /** Effects outside the room: what is written down, and what others are told. */
-  #note(effect: Extract<Effect, { readonly kind: "record" | "keep" | "protect" | "refuse" | "relist" }>): void {
+  #note(effect: Note): void {
     const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
     switch (effect.kind) {
       case "record":

@@ -23,7 +23,7 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "src/client/parse-response.ts parseResponse": 38,
   "src/contract/plain-check.ts objectCheck": 18,
   "src/orders/order-state.ts advanceOpen": 24,
-  "src/orders/perform.ts #perform": 17,
+  "src/orders/perform.ts #perform": 18,
   "src/orders/risk/pre-trade-checks.ts rule": 17,
   "src/orders/wanted-order.ts sizeOf": 17,
   "src/report/round-trips.ts take": 19,
