@@ -57,7 +57,10 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    if (isNote(effect)) return this.#note(effect);
+    if (isNote(effect)) {
+      this.#note(effect);
+      return;
+    }
     const { clock } = this.#state.options;
     switch (effect.kind) {
       case "publish":
