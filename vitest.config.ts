@@ -27,6 +27,9 @@ const samePlatform = [
   "test/acceptance/strategies/**",
   "test/acceptance/portfolio.test.ts",
   "test/plugins/{compare,conformance,exchanges,playback,simulate}/**",
+  "test/plugins/{ccxt,session,shared-quota,standby}/**",
+  // Pages and their port: the embedded service's server and sockets stay.
+  "test/plugins/{control-room,report-html}/**",
   // Texts and the structure of the sources.
   "test/tidy/**",
   "test/tidy.test.ts",
@@ -37,8 +40,7 @@ const samePlatform = [
   "test/acceptance/security/**",
   "test/soak/**",
   // Processes of plugins: those of the core and the main jobs run on both platforms.
-  "test/plugins/{alerts,control-room,import,prometheus,redis,report-html}/*.{processes,soak}.test.ts",
-  "test/plugins/{session,shared-quota,standby,venue-server,watchdog}/*.{processes,soak}.test.ts",
+  "test/plugins/{alerts,import,prometheus,redis,venue-server,watchdog}/*.{processes,soak}.test.ts",
   "test/plugins/sweep/{command,queue-worker,sweep,sweep-parts,workers}.*.test.ts",
   "test/unit/cli/plugin-package.processes.test.ts",
   "test/acceptance/{backtest,mistakes,service}.processes.test.ts",
