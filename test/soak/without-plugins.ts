@@ -1,11 +1,12 @@
 /**
  * Takes each plugin away, and checks that types and the main job do without it; then all plugins at once, and the tests of the core.
  *
- * With a plugin go the plugins that need it, the tests of these, and benches, soak programs and pages of the reference that use them.
- * `npm run soak:plugins [-- name...]`; about a quarter of a minute for each plugin.
+ * With a plugin go the plugins that need it, the tests of these, and benches, soak programs and pages of the reference that use them;
+ * configs are without it.
+ * `npm run soak:plugins [-- name...]`, `all` for all at once; about a quarter of a minute for each plugin.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sourceTree } from "../support/source-tree.ts";
@@ -39,12 +40,25 @@ const imports = new Map(
   ]),
 );
 const pluginOf = (path: string): string | undefined => /^plugins\/([\w-]+)\//.exec(path)?.[1];
+/** The plugin to whose tests a file belongs. */
+const testedBy = (path: string): string | undefined => /^test\/plugins\/([\w-]+)\//.exec(path)?.[1];
+
+/** Takes plugins out of a config, as a user does who has none of them. */
+const withoutPlugins = (config: string, names: ReadonlySet<string>): string => {
+  let text = config;
+  for (const [line, local = "", name = ""] of config.matchAll(
+    /^import (\w+) from "[^"]*plugins\/([\w-]+)(?:\/index\.ts)?";\n/gm,
+  )) {
+    if (names.has(name)) text = text.replace(line, "").replace(new RegExp(`${local}\\(\\{[^}]*\\}\\)(, )?`), "");
+  }
+  return text;
+};
 
 /** Folders and files that go when these plugins go. */
 const needing = (names: readonly string[]): { readonly plugins: Set<string>; readonly files: Set<string> } => {
   const plugins = new Set(names);
   const files = new Set<string>();
-  const isGone = (path: string): boolean => files.has(path) || plugins.has(pluginOf(path) ?? "");
+  const isGone = (path: string): boolean => files.has(path) || plugins.has(pluginOf(path) ?? testedBy(path) ?? "");
   for (let before = -1; before !== plugins.size + files.size; ) {
     before = plugins.size + files.size;
     for (const [path, targets] of imports) {
@@ -79,6 +93,12 @@ const check = (names: readonly string[], withTests: boolean): boolean => {
     rmSync(join(dir, "test/plugins", name), { recursive: true, force: true });
   }
   for (const path of files) rmSync(join(dir, path), { force: true });
+  for (const folder of ["config", "template/config"]) {
+    for (const name of readdirSync(join(dir, folder)).filter((file) => file.endsWith(".ts"))) {
+      const path = join(dir, folder, name);
+      writeFileSync(path, withoutPlugins(readFileSync(path, "utf8"), plugins));
+    }
+  }
   const others = [...plugins].filter((name) => !names.includes(name));
   console.log(`without ${names.join(", ")}${others.length > 0 ? `, and ${others.join(", ")} with it` : ""}`);
   const node = process.execPath;
@@ -95,7 +115,9 @@ const all = readdirSync(join(root, "plugins"), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 const asked = process.argv.slice(2);
-const failed = (asked.length > 0 ? asked : all).filter((name) => !check([name], false));
-if (asked.length === 0 && !check(all, true)) failed.push("all of them");
+const failed = (asked.length > 0 ? asked.filter((name) => name !== "all") : all).filter(
+  (name) => !check([name], false),
+);
+if ((asked.length === 0 || asked.includes("all")) && !check(all, true)) failed.push("all of them");
 console.log(failed.length === 0 ? "every one can be taken away" : `not without: ${failed.join(", ")}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
