@@ -5,12 +5,12 @@
  * acts; a halt never weakens a full stop; an unknown strategy throws an error that names it.
  * Not here: what a mode means (orders/risk/trading-mode.ts).
  */
-import { merge, type Observable, ReplaySubject } from "rxjs";
+import type { Observable } from "rxjs";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { HaltOptions, Whom } from "../host/context.ts";
 import type { EngineGroup, ExtensionContext } from "../host/engine-extension.ts";
 import type { EventLog } from "../journal/event-log.ts";
-import { type CancelResult, cancelAll } from "../orders/manual-orders.ts";
+import { type CancelResult, cancelAll, cancelNow } from "../orders/manual-orders.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { Order } from "../orders/order-state.ts";
 import { isStricter, type Restriction } from "../orders/risk/trading-mode.ts";
@@ -23,13 +23,12 @@ import type { UserAccounts } from "./user-account.ts";
 export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
   (reason: string, { strategy, full = false }: HaltOptions = {}, isToClose = false): Observable<CancelResult> => {
-    const results = new ReplaySubject<CancelResult>();
     if (strategy !== undefined) checkStrategy(strategies, strategy);
     const goes = (orderManager: OrderManager, order: Order): boolean =>
       (strategy === undefined || order.strategy === strategy) &&
       (full || isToClose || !(orderManager.isExit(order.clOrdId) || orderManager.isReserved(order)));
     // All cancels are queued before any order manager acts: a batch holds what is queued when it is sent.
-    merge(
+    const results = cancelNow(
       ...accounts.all.map(({ orderManager }) =>
         cancelAll(
           orderManager,
@@ -37,7 +36,7 @@ export const haltWith =
           "emergency",
         ),
       ),
-    ).subscribe(results);
+    );
     restrict(accounts, full ? "stopped" : isToClose ? "closing" : "halted", reason, strategy);
     return results;
   };
