@@ -5,22 +5,17 @@
  * what is held, at most once a second, and costs nothing while no price changes; nothing is read from the service.
  * Not here: the positions themselves (orders/positions.ts).
  */
-import { EMPTY, merge, Observable, Subscription, takeUntil } from "rxjs";
+import { EMPTY, merge, Observable, takeUntil } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
-import type { Clock, Timer } from "../clock/clock.ts";
+import type { Clock } from "../clock/clock.ts";
 import { equal } from "../decimal.ts";
 import type { StrategyContext } from "../host/context.ts";
 import { printsOf } from "../market/last-quotes.ts";
+import { HeldPrices, type PriceChanges } from "../orders/held-prices.ts";
 import type { Position, Positions } from "../orders/positions.ts";
 
-/** Least time between two values that a price changed. */
-const everyMs = 1_000;
-
-/** A value whenever the price of an instrument may have changed; nothing for one that the market does not know. */
-export type PriceChanges = (instId: string) => Observable<unknown>;
-
 /**
- * Price changes of a service's market. Tickers of a real service carry every price; a recording may have trades or bars
+ * Price changes of a service's market; none of an instrument that the market does not know. Tickers of a real service carry every price; a recording may have trades or bars
  * alone.
  */
 export const priceChangesOf =
@@ -67,48 +62,23 @@ export const equityStream = (
   strategy?: string,
 ): Observable<Profit> =>
   new Observable((subscriber) => {
-    const watched = new Map<string, Subscription>();
     let last = positions.equity(strategy);
-    let lookedAt = clock.now() - everyMs;
-    let timer: Timer | undefined;
     const emit = (): void => {
       last = positions.equity(strategy);
       subscriber.next(last);
     };
-    const look = (): void => {
-      timer = undefined;
-      lookedAt = clock.now();
+    const prices = new HeldPrices(clock, priceChanges, () => {
       if (!isSame(positions.equity(strategy), last)) emit();
-    };
-    const lookSoon = (): void => {
-      timer ??= clock.setTimer(Math.max(clock.now(), lookedAt + everyMs), look);
-    };
-    const watchHeld = (): void => {
-      const held = positions.heldInstruments(strategy);
-      for (const [instId, watching] of watched) {
-        if (held.has(instId)) continue;
-        watching.unsubscribe();
-        watched.delete(instId);
-      }
-      for (const instId of held) {
-        if (watched.has(instId)) continue;
-        const watching = new Subscription();
-        watched.set(instId, watching);
-        watching.add(priceChanges(instId).subscribe(lookSoon));
-      }
-    };
+    });
     subscriber.add(
       positions.listen((changed) => {
         if (strategy !== undefined && changed !== strategy) return;
-        watchHeld();
+        prices.follow(positions.heldInstruments(strategy));
         emit();
       }),
     );
-    subscriber.add(() => {
-      timer?.cancel();
-      for (const watching of watched.values()) watching.unsubscribe();
-    });
-    watchHeld();
+    subscriber.add(() => prices.close());
+    prices.follow(positions.heldInstruments(strategy));
     subscriber.next(last);
   });
 

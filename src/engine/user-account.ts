@@ -16,6 +16,7 @@ import type { StreamsOfState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
+import type { PriceChanges } from "../orders/held-prices.ts";
 import { OrderManager } from "../orders/order-manager.ts";
 import { isClosed, type Order } from "../orders/order-state.ts";
 import type { PostOnlyPause } from "../orders/post-only.ts";
@@ -28,7 +29,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./initial-sync.ts";
 import type { FoundIntent } from "./journal-port.ts";
-import { equityStream, type PriceChanges, priceChangesOf } from "./position-streams.ts";
+import { equityStream, priceChangesOf } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
 
 /**

@@ -6,18 +6,14 @@
  * without a limit nothing is watched.
  * Not here: the consequence of a breach (orders/order-manager.ts).
  */
-import type { Observable } from "rxjs";
-import { Subscription } from "rxjs";
-import type { Clock, Timer } from "../../clock/clock.ts";
+import type { Clock } from "../../clock/clock.ts";
 import { add, compare, type Decimal, isPositive, isZero, mul, neg, read, spell, zero } from "../../decimal-value.ts";
+import { HeldPrices, type PriceChanges } from "../held-prices.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
 /** Reports a loss beyond its limit; of all strategies together where none is named. */
 export type OnLoss = (strategy: string | undefined, reason: string) => void;
-
-/** A value whenever the price of an instrument may have changed. */
-type PriceChanges = (instId: string) => Observable<unknown>;
 
 interface LossOptions {
   readonly clock: Clock;
@@ -39,9 +35,6 @@ interface LossWatch {
   close(): void;
 }
 
-/** Shortest time between two comparisons that a price causes. */
-const everyMs = 1_000;
-
 type Priced = (instId: string, position: Decimal) => Decimal | undefined;
 
 /**
@@ -62,9 +55,6 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const { lossPerStrategy, lossInAll } = options.rules;
   const breached = new Set<string | undefined>();
   const lastPx = new Map<string, Decimal>();
-  const watched = new Map<string, Subscription>();
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let timer: Timer | undefined;
 
   /** Falls back to the last known price, and to the first traded price where no quote ever came. */
   const priced: Priced = (instId, position) => {
@@ -91,39 +81,23 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     onLoss(strategy, `a loss of ${spell(loss)} is more than ${limit} (orders.${key})`);
   };
 
-  const watchHeld = (): void => {
+  const heldInstruments = (): ReadonlySet<string> => {
     const held = new Set<string>();
     for (const strategy of exposure.strategies())
       for (const [instId, { position }] of exposure.holdings(strategy)) if (!isZero(position)) held.add(instId);
-    for (const [instId, watching] of watched) {
-      if (held.has(instId)) continue;
-      watching.unsubscribe();
-      watched.delete(instId);
-    }
-    for (const instId of held) {
-      if (watched.has(instId)) continue;
-      const watching = new Subscription();
-      watched.set(instId, watching);
-      watching.add(priceChanges(instId).subscribe(lookSoon));
-    }
+    return held;
   };
 
   const look = (): void => {
     if (lossPerStrategy === undefined && lossInAll === undefined) return;
-    lookedAt = clock.now();
+    prices.looked();
     // Holdings of previous runs without a strategy count only in the sum of all.
     if (lossPerStrategy !== undefined)
       for (const strategy of exposure.strategies()) if (strategy !== "") judge(strategy, lossPerStrategy);
     if (lossInAll !== undefined) judge(undefined, lossInAll);
-    watchHeld();
+    prices.follow(heldInstruments());
   };
-
-  const lookSoon = (): void => {
-    timer ??= clock.setTimer(Math.max(clock.now(), lookedAt + everyMs), () => {
-      timer = undefined;
-      look();
-    });
-  };
+  const prices = new HeldPrices(clock, priceChanges, look);
 
   return {
     changed: look,
@@ -135,10 +109,6 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
       if (!lastPx.has(instId)) lastPx.set(instId, read(px));
       look();
     },
-    close: () => {
-      timer?.cancel();
-      for (const watching of watched.values()) watching.unsubscribe();
-      watched.clear();
-    },
+    close: () => prices.close(),
   };
 };
