@@ -67,7 +67,7 @@ export const noExecution: Execution = {
 const places = 12;
 
 /** Reads an amount of a record, which may be empty. */
-const amount = (text: string): Decimal => (text === "" || text === "0" ? zero : read(text));
+export const amountIn = (text: string): Decimal => (text === "" || text === "0" ? zero : read(text));
 
 /** Base currency of a size in the service's unit. Zero where a size in quote currency has no price. */
 export const baseOf = (instId: string, sz: Decimal, px: Decimal, { profile, instruments }: Rules): Decimal => {
@@ -105,12 +105,12 @@ export const executedIn = (record: OrderRecord, rules: Rules): Execution => {
   const { profile, instruments } = rules;
   const { instId } = record;
   const instrument = instruments().get(instId);
-  const fee = amount(record.fee);
-  const avgPx = amount(record.avgPx);
+  const fee = amountIn(record.fee);
+  const avgPx = amountIn(record.avgPx);
   const taken = profile.order.feeSign === "negative_is_cost" ? neg(fee) : fee;
   const feeQty = !isZero(taken) && isFeeInBase(record, profile) ? taken : undefined;
   const cost = feeQty === undefined ? taken : mul(feeQty, avgPx);
-  const done = amount(record.accFillSz);
+  const done = amountIn(record.accFillSz);
   const isAny = !isZero(done);
   const inQuote = profile.order.szUnit[instTypeOf(instId)] === "quote_notional";
   const raw = isAny ? baseOf(instId, done, avgPx, rules) : zero;

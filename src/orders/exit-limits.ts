@@ -9,7 +9,7 @@
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import { add, type Decimal, isPositive, isZero, positive, sub, zero } from "../decimal-value.ts";
+import { type Decimal, isPositive, isZero, positive, sub, sum } from "../decimal-value.ts";
 import { type Effects, evaluate, noEffects } from "./effects.ts";
 import { against, type ExitLimit } from "./exit-size.ts";
 import { hasExecuted, isClosed, isResting, type Order } from "./order-state.ts";
@@ -160,7 +160,7 @@ export class ExitLimits {
   }
 
   #left(orders: readonly Order[]): Decimal {
-    return orders.reduce((total, order) => add(total, leftOf(exposureEntryOf(order, this.#state.source))), zero);
+    return sum(orders.map((order) => leftOf(exposureEntryOf(order, this.#state.source))));
   }
 
   /** Returns true for an order that uses the position for exits: unless its slot still wants it, and not as an exit. */

@@ -237,17 +237,14 @@ export const releaseExits = (state: World, order: Order): Effects => {
 };
 
 /** Retries exits that wait, each at the instant that `when` returns for it. */
-const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | undefined): Effects => {
-  // Without an exit that waits, as with most orders, nothing is built.
-  if (state.waits.count("rest") === 0) return noEffects;
-  return state.waits.of("rest").flatMap((slot) => {
+const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | undefined): Effects =>
+  state.waits.of("rest").flatMap((slot) => {
     const { followUp } = slot;
     const at = followUp === undefined ? undefined : when(slot, followUp);
     if (followUp === undefined || at === undefined) return noEffects;
     followUp.at = at;
     return [wake(state, slot, at)];
   });
-};
 
 /**
  * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service makes

@@ -9,7 +9,7 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import { equal, read } from "../decimal-value.ts";
 import { type ClientOrderIds, createClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { type Effects, evaluate, joined, next, noEffects, publish, type Run, record } from "./effects.ts";
-import { type Execution, executionOf, noExecution } from "./executions.ts";
+import { type Execution, executionOf } from "./executions.ts";
 import { ExitLimits } from "./exit-limits.ts";
 import { coinsRead, exitRefused, exitsGrew, followOrder, holdExit, remaining } from "./exits.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
@@ -84,7 +84,7 @@ export class ManagerState implements World {
   };
 
   executed(order: Order): Execution {
-    return order.record === undefined ? noExecution : executionOf(order, this.source);
+    return executionOf(order, this.source);
   }
 
   /** Books the execution of an order since it was last booked; with records that are written before its change. */

@@ -78,8 +78,16 @@ export class Placements {
     const way = this.#wayOf(wanted.instId);
     const { changes } = this.#state;
     const lane = wanted.reduceOnly === true ? way.close : way.place;
-    const order = undefined;
-    const placement: Placement = { slot, wanted, approval, changes, lane, order, isEnded: false, withdraw: nothing };
+    const placement: Placement = {
+      slot,
+      wanted,
+      approval,
+      changes,
+      lane,
+      order: undefined,
+      isEnded: false,
+      withdraw: nothing,
+    };
     const failures = slot.followUp?.failures ?? 0;
     const isClose = slot.isLate && failures % 2 === 1 && this.#state.closesAll(slot, wanted);
     try {

@@ -135,8 +135,7 @@ export class Positions {
   equity(strategy?: string): ReadonlyMap<string, string> {
     const sums = new Map<string, Decimal>();
     for (const book of this.#booksOf(strategy)) {
-      const profit = read(this.#positionOf(book).profit);
-      sums.set(book.currency, add(sums.get(book.currency) ?? zero, profit));
+      sums.set(book.currency, add(sums.get(book.currency) ?? zero, this.#valueOf(book).profit));
     }
     return new Map([...sums].map(([currency, profit]) => [currency, spell(profit)]));
   }
@@ -249,22 +248,34 @@ export class Positions {
     };
   }
 
-  #positionOf({ instId, currency, holding, fees }: Book): Position {
+  /** Value of a position at the price at which it could be closed; `markPx` is undefined without a quote. */
+  #valueOf({ instId, holding, fees }: Book): {
+    readonly markPx: string | undefined;
+    readonly unrealised: Decimal;
+    readonly profit: Decimal;
+  } {
+    const { qty, realised } = holding;
+    const isFlat = isZero(qty);
+    const markPx = isFlat ? "0" : this.#source.marketPx(instId, isPositive(qty) ? "sell" : "buy");
+    const unrealised = markPx === undefined || isFlat ? zero : unrealisedOf(holding, read(markPx));
+    return { markPx, unrealised, profit: sub(add(realised, unrealised), fees) };
+  }
+
+  #positionOf(book: Book): Position {
+    const { instId, currency, holding, fees } = book;
     const { qty, realised } = holding;
     const avgPx = spell(averagePxOf(holding));
-    const isFlat = isZero(qty);
-    const quoted = isFlat ? "0" : this.#source.marketPx(instId, isPositive(qty) ? "sell" : "buy");
-    const unrealised = quoted === undefined || isFlat ? zero : unrealisedOf(holding, read(quoted));
+    const { markPx = avgPx, unrealised, profit } = this.#valueOf(book);
     return Object.freeze({
       instId,
       qty: spell(qty),
       avgPx,
-      markPx: quoted ?? avgPx,
+      markPx,
       currency,
       unrealised: spell(unrealised),
       realised: spell(realised),
       fees: spell(fees),
-      profit: spell(sub(add(realised, unrealised), fees)),
+      profit: spell(profit),
     });
   }
 

@@ -7,8 +7,8 @@
  * Not here: executions (executions.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
-import { add, type Decimal, max, mul, positive, read, sub, zero } from "../../decimal-value.ts";
-import { baseOf, broughtBy, type Executed, executionOf, moneyOf, type Rules } from "../executions.ts";
+import { add, type Decimal, isPositive, max, mul, positive, read, sub, sum, zero } from "../../decimal-value.ts";
+import { amountIn, baseOf, broughtBy, type Executed, executionOf, moneyOf, type Rules } from "../executions.ts";
 import type { Order } from "../order-state.ts";
 
 export interface EntrySource extends Rules {
@@ -74,9 +74,8 @@ export const exposureEntryOf = (
 /** Limit price, average price of the record, or price of the market; undefined where none is known. */
 const pxOf = ({ terms: { spec }, record }: Order, source: EntrySource): Decimal | undefined => {
   if (spec.px !== "") return read(spec.px);
-  const avgPx = record?.avgPx ?? "";
-  const average = avgPx === "" ? zero : read(avgPx);
-  if (average.units > 0) return average;
+  const average = amountIn(record?.avgPx ?? "");
+  if (isPositive(average)) return average;
   const marketPx = source.marketPx(spec.instId, spec.side);
   return marketPx === undefined ? undefined : read(marketPx);
 };
@@ -132,7 +131,7 @@ export class Exposure {
   /** The order was not executed, and its id will be used again. */
   forget(id: string): void {
     const before = this.#known.get(id);
-    if (before === undefined || before.filled.units > 0) return;
+    if (before === undefined || isPositive(before.filled)) return;
     this.#count(before, sub);
     this.#known.delete(id);
     this.#closed.delete(id);
@@ -141,7 +140,7 @@ export class Exposure {
   /** Quote currency that open orders may still execute; of all strategies where none is named. */
   openNotional(strategy?: string): Decimal {
     if (strategy !== undefined) return this.#byStrategy.get(strategy)?.open ?? zero;
-    return [...this.#byStrategy.values()].reduce((total, { open }) => add(total, open), zero);
+    return sum([...this.#byStrategy.values()].map(({ open }) => open));
   }
 
   holding(instId: string, strategy?: string): Holding {
