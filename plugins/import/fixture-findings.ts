@@ -45,10 +45,7 @@ const candleFindings = (
   const calendar = grid === undefined ? undefined : new BarCalendar(grid);
   const missingBefore = (row: number): number => {
     const [before, now] = [at[row - 1] as number, at[row] as number];
-    if (calendar === undefined) return (now - before) / barMs - 1;
-    let missing = -1;
-    for (let end = before; end < now; end = calendar.endOf(end)) missing++;
-    return missing;
+    return calendar === undefined ? (now - before) / barMs - 1 : calendar.between(before, now);
   };
   for (let row = 0; row < at.length; row++) {
     const [o, h, l, c] = [open[row], high[row], low[row], close[row]] as [number, number, number, number];

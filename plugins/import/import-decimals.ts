@@ -173,7 +173,7 @@ export const decimalOf = (count: number, places: number): string =>
   div(String(count), `1${"0".repeat(places)}`, places);
 
 /** The greatest common divisor of two counts; the other one where one is 0. */
-export const commonDivisor = (a: number, b: number): number => {
+const commonDivisor = (a: number, b: number): number => {
   let divisor = b;
   for (let rest = a; rest !== 0; ) {
     const next = divisor % rest;

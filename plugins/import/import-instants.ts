@@ -58,12 +58,12 @@ export const microsecondsOf = (text: string): number | undefined => {
   return date === null ? undefined : calendarOf(date);
 };
 
-const epochDigits = { s: [10, 1_000], ms: [13, 1], us: [16, 0.001], ns: [-1, 0], dates: [-1, 0] } as const;
+const epochDigits = { s: [10, 1_000], ms: [13, 1], us: [16, 0.001] } as const;
 
 /**
  * Milliseconds of a count in whole units of today's length: most cells, without a pattern. Undefined for all others.
  */
-export const epochIn = (unit: EpochUnit | "dates", text: string): number | undefined => {
+export const epochIn = (unit: keyof typeof epochDigits, text: string): number | undefined => {
   const [length, factor] = epochDigits[unit];
   if (text.length !== length) return undefined;
   let count = 0;

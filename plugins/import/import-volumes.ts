@@ -80,8 +80,7 @@ export const inAssumedLots = (counts: Float64Array, step: string): Pick<Volumes,
   const { places, step: text } = grid(step);
   const unit = Number(text.replace(".", ""));
   const largest = counts.reduce((most, count) => Math.max(most, count * unit), 0) / 10 ** places;
-  let finer = places;
-  while (finer < assumedPlaces && largest * 10 ** (finer + 1) < assumedLimit) finer++;
+  const finer = withRoom(places, largest);
   return { lotSize: decimalOf(1, finer), counts: counts.map((count) => count * unit * 10 ** (finer - places)) };
 };
 
@@ -111,8 +110,14 @@ const placesFor = (rows: number, valueAt: (row: number) => ParsedVolume): number
     places = Math.max(places, value.places);
   }
   while (places > 0 && largest * 10 ** places >= foundLimit) places--;
-  while (places < assumedPlaces && largest * 10 ** (places + 1) < assumedLimit) places++;
-  return places;
+  return withRoom(places, largest);
+};
+
+/** Returns more places as long as the largest volume stays below the limit. */
+const withRoom = (places: number, largest: number): number => {
+  let finer = places;
+  while (finer < assumedPlaces && largest * 10 ** (finer + 1) < assumedLimit) finer++;
+  return finer;
 };
 
 /** Divided by way of the remainder: the quotient of two large doubles could come out one too high. */

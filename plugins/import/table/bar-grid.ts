@@ -29,14 +29,19 @@ const zones = [
 ] as const;
 const anchors = [undefined, "17:00", "09:30", "08:00", "09:00", "18:00"] as const;
 
+export const isMonthLong = (ms: number): boolean => ms >= 28 * dayMs && ms <= 31 * dayMs;
+
+/** Returns true if a bar of the calendar begins at each of these instants. */
+export const isOn = (calendar: BarCalendar, times: Float64Array): boolean =>
+  times.every((at) => calendar.startOf(at) === at);
+
 /** The calendar that all bars fit, of those that were given or are usual. `times` rise. */
 export const calendarOf = (times: Float64Array, commonMs: number, options: GridOptions): BarCalendar | undefined => {
-  const isMonthly = commonMs >= 28 * dayMs && commonMs <= 31 * dayMs;
-  const length = isMonthly ? "month" : commonMs;
+  const length = isMonthLong(commonMs) ? "month" : commonMs;
   if (length !== "month" && dayMs % length !== 0 && length % dayMs !== 0) return undefined;
   for (const grid of gridsOf(length, options)) {
     const calendar = new BarCalendar(grid);
-    if (times.every((at) => calendar.startOf(at) === at)) return calendar;
+    if (isOn(calendar, times)) return calendar;
   }
   return undefined;
 };
@@ -59,9 +64,10 @@ export const placedOn = (calendar: BarCalendar, times: Float64Array, offGrid: Of
   const placed: number[] = [];
   const taken = new Set(times.filter((at) => calendar.startOf(at) === at));
   for (const [row, at] of times.entries()) {
-    const isOn = calendar.startOf(at) === at;
-    const place = isOn ? at : calendar.endOf(at);
-    if (!isOn && (offGrid === "drop" || taken.has(place))) continue;
+    // Every place on the grid that a bar has is taken, and no other.
+    const isPlaced = taken.has(at);
+    const place = isPlaced ? at : calendar.endOf(at);
+    if (!isPlaced && (offGrid === "drop" || taken.has(place))) continue;
     taken.add(place);
     rows.push(row);
     placed.push(place);

@@ -13,7 +13,7 @@ import { append, growing } from "../import-columns.ts";
 import { type DecimalColumn, type DecimalPool, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { type VolumeColumn, volumeColumn } from "../import-volumes.ts";
 import type { Note } from "../reader-options.ts";
-import { calendarOf, type GridOptions, givenGrid, type Placed, placedOn } from "./bar-grid.ts";
+import { calendarOf, type GridOptions, givenGrid, isMonthLong, isOn, type Placed, placedOn } from "./bar-grid.ts";
 import type { RowOrder } from "./row-order.ts";
 import { inOrder, type RowSink, type RowValues } from "./row-sink.ts";
 
@@ -52,7 +52,8 @@ export class BarRows implements RowSink {
 
   push({ at, line, cell, endAt, unit }: RowValues): void {
     const { file, order, note } = this.#options;
-    const parsed = names.map((name) => parseDecimal(cell(name), file, line, name));
+    const texts = names.map(cell);
+    const parsed = names.map((name, index) => parseDecimal(texts[index] ?? "", file, line, name));
     const volume = cell("volume");
     const told = [...parsed.map(({ count, places }) => `${count}/${places}`), volume].join();
     if (at === order.last && told === this.#last) {
@@ -70,7 +71,10 @@ export class BarRows implements RowSink {
     order.push(at, line);
     append(this.#lines, line);
     for (const [index, name] of names.entries()) this.#columns[name].push(parsed[index] as Parsed, line);
-    this.#checkShape(row, line, `${cell("time")}: ${names.map(cell).join(",")}`);
+    if (!this.#isShaped(row)) {
+      const text = `${cell("time")}: ${texts.join(",")}`;
+      throw importInvalid(file, line, `${text}: expected 0 < low <= open and close <= high.`);
+    }
     this.#volumes.push(volume, file, line, unit);
     this.#last = told;
     // Exchanges name the last instant within a bar.
@@ -85,7 +89,7 @@ export class BarRows implements RowSink {
     const by = order.order();
     const read = inOrder(order.at.values.slice(0, order.at.length), by);
     const { calendar, placed } = this.#placed(read, by);
-    const rows = placed.rows.map((row) => by?.[row] ?? row);
+    const rows = placed.rows?.map((row) => by?.[row] ?? row) ?? by;
     this.#countGaps(placed.times, calendar);
     const endOf = (opened: number): number => (calendar.isFixed ? opened + calendar.barMs : calendar.endOf(opened));
     const at = timestamp === "close" ? placed.times : placed.times.map(endOf);
@@ -94,13 +98,13 @@ export class BarRows implements RowSink {
     return [seriesOf("candle", 0, at, columns, isFixed ? barMs : grid)];
   }
 
-  /** The calendar of the bars, and those that fit it. */
+  /** The calendar of the bars, and those that fit it; all of them where `rows` is undefined. */
   #placed(
     times: Float64Array,
     by: Uint32Array | undefined,
-  ): { readonly calendar: BarCalendar; readonly placed: Placed } {
+  ): { readonly calendar: BarCalendar; readonly placed: Omit<Placed, "rows"> & { readonly rows?: Uint32Array } } {
     const { grid: options, note } = this.#options;
-    const all = { rows: Uint32Array.from(times.keys()), times };
+    const all = { times };
     const monthly = this.#monthly(times);
     if (monthly !== undefined) return { calendar: monthly, placed: all };
     const barMs = this.#barLength(times);
@@ -131,13 +135,13 @@ export class BarRows implements RowSink {
    */
   #monthly(times: Float64Array): BarCalendar | undefined {
     const shortest = shortestGap(times, this.#toldMs ?? Number.POSITIVE_INFINITY);
-    if (!(shortest >= 28 * dayMs && shortest <= 31 * dayMs)) return undefined;
-    const ends = times.length === 1 ? times.map((at) => at + shortest) : times;
-    const calendar = calendarOf(Float64Array.from([...times, ...ends]).sort(), shortest, this.#options.grid);
-    return calendar?.grid.length === "month" ? calendar : undefined;
+    if (!isMonthLong(shortest)) return undefined;
+    const [only = 0] = times;
+    const begins = times.length === 1 ? Float64Array.of(only, only + shortest) : times;
+    return calendarOf(begins, shortest, this.#options.grid);
   }
 
-  #checkShape(row: number, line: number, shown: string): void {
+  #isShaped(row: number): boolean {
     const { open, high, low, close } = this.#columns;
     const [o, h, l, c] = [open.values[row], high.values[row], low.values[row], close.values[row]] as [
       number,
@@ -145,8 +149,7 @@ export class BarRows implements RowSink {
       number,
       number,
     ];
-    if (l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h) return;
-    throw importInvalid(this.#options.file, line, `${shown}: expected 0 < low <= open and close <= high.`);
+    return l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h;
   }
 
   #barLength(times: Float64Array): number {
@@ -185,7 +188,7 @@ export class BarRows implements RowSink {
   #countGaps(times: Float64Array, calendar: BarCalendar): void {
     const { note } = this.#options;
     for (let row = 1; row < times.length; row++) {
-      const missing = barsBetween(calendar, times[row - 1] as number, times[row] as number);
+      const missing = calendar.between(times[row - 1] as number, times[row] as number);
       if (missing === 0) continue;
       note("gaps between bars");
       note("bars missing in gaps", missing);
@@ -193,7 +196,6 @@ export class BarRows implements RowSink {
   }
 }
 
-const dayMs = 86_400_000;
 const halfHourMs = 1_800_000;
 const clockAdvice = " Where the clocks of an exchange change, name its zone: --zone America/New_York.";
 
@@ -206,18 +208,8 @@ const gridThrough = (at: number, barMs: number): BarCalendar => {
 const areApartBy = (barMs: number, times: Float64Array): boolean =>
   times.every((at, row) => row === 0 || Number.isInteger((at - (times[row - 1] as number)) / barMs));
 
-const isOn = (calendar: BarCalendar, times: Float64Array): boolean => times.every((at) => calendar.startOf(at) === at);
-
 /** An instant at which the most bars of a length begin, by their distance from each other. */
 const phaseOf = (times: Float64Array, barMs: number): number => mostFrequent(times.map((at) => at % barMs));
-
-/** Returns the number of bars that begin between two of them. */
-const barsBetween = (calendar: BarCalendar, from: number, to: number): number => {
-  if (calendar.isFixed) return Math.round((to - from) / calendar.barMs) - 1;
-  let count = -1;
-  for (let at = from; at < to; at = calendar.endOf(at)) count++;
-  return count;
-};
 
 const shortestGap = (times: Float64Array, most: number): number => {
   let shortest = most;

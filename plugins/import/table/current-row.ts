@@ -40,27 +40,20 @@ export class CurrentRow implements RowValues {
   /** Name of a side in the file, mapped to ours. */
   readonly sides = new Map<string, string>();
   priceKind: PriceKind = "decimal";
-  /** Number of decimals that were printed floats; the fields below hold those of the current row. */
+  /** Number of decimals that were printed floats. A reader asks for each decimal of a row once. */
   floats = 0;
-  #floatsLine = 0;
-  readonly #floatsOfRow = new Set<string>();
 
   readonly cell = (role: Role): string => {
     const text = this.cells[this.columns[role] ?? -1] ?? "";
     if (role === "side") return this.sides.get(text) ?? text;
     if (!numbers.has(role)) return text;
-    return this.#decimal(text, role, priceRoles.has(role));
+    return this.#decimal(text, priceRoles.has(role));
   };
 
-  /** A cell may be asked for more than once, by the same `name`, and counts once. */
-  #decimal(text: string, name: string, isPrice: boolean): string {
+  #decimal(text: string, isPrice: boolean): string {
     const plain = plainDigits(text);
     const read = withoutFloat(plain, isPrice ? this.priceKind : "decimal");
-    if (read === plain) return plain;
-    if (this.#floatsLine !== this.line) this.#floatsOfRow.clear();
-    this.#floatsLine = this.line;
-    if (!this.#floatsOfRow.has(name)) this.floats++;
-    this.#floatsOfRow.add(name);
+    if (read !== plain) this.floats++;
     return read;
   }
 
@@ -69,10 +62,9 @@ export class CurrentRow implements RowValues {
     this.levelsOf.flatMap((level) => {
       const [px, qty] = side === 1 ? [level.bid, level.bidQty] : [level.ask, level.askQty];
       const pairs = px === qty ? listIn(this.cells[px]) : [[this.cells[px], this.cells[qty]] as const];
-      return pairs.flatMap(([price = "", size = ""], place) => {
+      return pairs.flatMap(([price = "", size = ""]) => {
         if (isBlank(price) || isBlank(size) || Number(size) === 0) return [];
-        const name = `${side} ${px} ${place}`;
-        return [[this.#decimal(price, name, true), this.#decimal(size, `${name} qty`, false)] as const];
+        return [[this.#decimal(price, true), this.#decimal(size, false)] as const];
       });
     });
 }

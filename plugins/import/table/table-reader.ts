@@ -194,8 +194,7 @@ class TableReader {
   #sinkOf({ rows }: Layout, order: RowOrder, timestamp: "open" | "close"): RowSink {
     const { prices, quantities, lotSize, note } = this.#options;
     const shared = { file: this.#file, order, prices, note };
-    const { anchor, zone, offGrid } = this.#options;
-    if (rows === "candles") return new BarRows({ ...shared, lotSize, timestamp, grid: { anchor, zone, offGrid } });
+    if (rows === "candles") return new BarRows({ ...shared, lotSize, timestamp, grid: this.#options });
     const both = { ...shared, quantities };
     if (rows === "trades") return new TradeRows(both);
     return rows === "quotes" ? new QuoteRows(both) : new LevelRows(both);
@@ -263,8 +262,9 @@ class TableReader {
     const { form, microseconds } = this.#reading;
     const us = microseconds(text);
     // A quotient, as in `instantOf`.
-    const at = us === undefined ? instantOf(text, this.#file, line, this.#wordFor(this.#columns.time)) : us / 1_000;
-    if (us !== undefined) return at;
+    if (us !== undefined) return us / 1_000;
+    // Refuses a text that is no instant at all.
+    instantOf(text, this.#file, line, this.#wordFor(this.#columns.time));
     const unit = unitOf(text) ?? "dates";
     throw importInvalid(
       this.#file,

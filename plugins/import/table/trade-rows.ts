@@ -105,9 +105,10 @@ export class QuoteRows implements RowSink {
   push({ at, line, cell, unit }: RowValues): void {
     const { file, order } = this.#options;
     // A side without orders has no price either.
-    const parts = quoteNames.map((name) =>
-      isBlank(cell(name)) ? nothing : parseDecimal(cell(name), file, line, name),
-    );
+    const parts = quoteNames.map((name) => {
+      const text = cell(name);
+      return isBlank(text) ? nothing : parseDecimal(text, file, line, name);
+    });
     order.push(at, line);
     for (const [index, part] of parts.entries())
       this.#columns[index]?.push(index % 2 === 0 ? part : times(part, unit), line);

@@ -160,6 +160,14 @@ export class BarCalendar {
     return this.isFixed ? at - this.barMs : this.startOf(at - 1);
   }
 
+  /** Number of bars that begin after `from` and before `to`, both of which are begins. */
+  between(from: number, to: number): number {
+    if (this.isFixed) return Math.round((to - from) / this.barMs) - 1;
+    let count = -1;
+    for (let at = from; at < to; at = this.endOf(at)) count++;
+    return count;
+  }
+
   /** The start of the bar `count` bars before the one of `at`. */
   before(at: number, count: number): number {
     if (this.isFixed) return this.startOf(at) - count * this.barMs;
