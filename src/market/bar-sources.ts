@@ -6,7 +6,7 @@
  * Not here: when bars begin (bar-calendar.ts), building them (bars.ts).
  */
 import { type AskedBars, BarCalendar, type BarGrid, dayMs, gridName } from "./calendar/bar-calendar.ts";
-import type { CandleSeries } from "./tape/tape.ts";
+import { type CandleSeries, gridIn } from "./tape/tape.ts";
 
 /** Recorded bars of one length. */
 interface BarSource {
@@ -23,7 +23,7 @@ export const sourceOf = (series: CandleSeries, shiftMs = 0): BarSource => {
   const [firstAt = 0, lastAt = 0] = [at[0], at.at(-1)];
   return {
     calendar: new BarCalendar(grid ?? { length: barMs, zone: "UTC", anchorMs: phaseOf(firstAt + shiftMs, barMs) }),
-    name: grid === undefined ? String(barMs) : gridName(grid),
+    name: gridName(gridIn(series)),
     fromAt: firstAt + shiftMs - barMs,
     toAt: lastAt + shiftMs,
   };

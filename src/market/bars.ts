@@ -88,17 +88,12 @@ export class Bars {
     if (this.stream.observed) this.stream.next(new CandleView(this.#scale, bars, row, closedAt));
   }
 
-  /** The bar that ends at `closedAt` began before the first data. */
-  #isPartial(closedAt: number): boolean {
-    return this.#calendar.openedBy(closedAt) < this.wholeFrom;
-  }
-
   /** Ends the bar being built and emits it. */
   emit(): void {
     const at = this.closesAt;
     const built = this.#built;
     const row = this.#row;
-    const isPartial = this.#isPartial(at);
+    const isPartial = this.#calendar.openedBy(at) < this.wholeFrom;
     this.closesAt = Number.POSITIVE_INFINITY;
     this.dueAt = Number.POSITIVE_INFINITY;
     // Before it is emitted, because a subscriber may cause the next trade.

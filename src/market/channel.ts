@@ -11,8 +11,8 @@ import { type AskedBars, BarCalendar, gridName } from "./calendar/bar-calendar.t
 import { HotStream } from "./hot-stream.ts";
 import { type Print, printOf } from "./last-quotes.ts";
 import type { Quote, Trade } from "./market-data.ts";
-import type { CandleSeries, QuoteSeries, Series, TradeSeries } from "./tape/tape.ts";
-import { type BarColumns, QuoteView, type Scale, TradeView } from "./views.ts";
+import { type CandleSeries, gridIn, type QuoteSeries, type Series, type TradeSeries } from "./tape/tape.ts";
+import { type BarColumns, openedBy, QuoteView, type Scale, TradeView } from "./views.ts";
 
 /**
  * The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than
@@ -122,7 +122,7 @@ export class Channel {
   }
 
   #candleRoute(series: CandleSeries, shiftMs: number, opened: (closesAt: number) => void): Route {
-    const name = series.grid === undefined ? String(series.barMs) : gridName(series.grid);
+    const name = gridName(gridIn(series));
     const [exact, longer] = [this.#exact.get(name) ?? [], this.#longer.get(name) ?? []];
     const parts = { scale: this.#scale, last: this.#last, prints: this.prints, exact, longer, shiftMs, opened };
     return new CandleRoute(series, parts);
@@ -269,8 +269,7 @@ class CandleRoute implements Route {
   }
 
   #openedAt(closedAt: number): number {
-    const { calendar, barMs } = this.#columns;
-    return calendar === undefined ? closedAt - barMs : calendar.openedBy(closedAt);
+    return openedBy(this.#columns, closedAt);
   }
 
   #build(row: number, closedAt: number, at: number): void {

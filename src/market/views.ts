@@ -128,6 +128,10 @@ export interface BarColumns extends Pick<CandleSeries, "barMs" | "open" | "high"
   readonly calendar?: BarCalendar;
 }
 
+/** Returns the instant at which the bar began that closed at `closedAt`. */
+export const openedBy = ({ calendar, barMs }: BarColumns, closedAt: number): number =>
+  calendar === undefined ? closedAt - barMs : calendar.openedBy(closedAt);
+
 export class CandleView implements Candle {
   readonly #scale: Scale;
   readonly #bars: BarColumns;
@@ -149,8 +153,7 @@ export class CandleView implements Candle {
     return this.#at;
   }
   get openedAt(): number {
-    const { calendar, barMs } = this.#bars;
-    return calendar === undefined ? this.#at - barMs : calendar.openedBy(this.#at);
+    return openedBy(this.#bars, this.#at);
   }
   get partial(): boolean {
     return this.#partial;

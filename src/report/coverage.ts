@@ -9,7 +9,7 @@
  */
 import { chooseSource, sourceOf } from "../market/bar-sources.ts";
 import { type BarGrid, lengthName } from "../market/calendar/bar-calendar.ts";
-import type { CandleSeries, QuoteSeries, Series, Tape } from "../market/tape/tape.ts";
+import { gridIn, type QuoteSeries, type Series, type Tape } from "../market/tape/tape.ts";
 import type { Asked } from "./requested-data.ts";
 
 interface Gap {
@@ -152,8 +152,6 @@ const canGive = (tape: Tape, { kind, instId, bars }: Asked): boolean => {
   const isGiven = source !== undefined || own.some((series) => series.kind === "trade");
   return isGiven && barMs <= tape.endAt - tape.startAt + 1_000 + barMs * 0.01;
 };
-
-const gridIn = ({ grid, barMs }: CandleSeries): BarGrid => grid ?? { length: barMs, anchorMs: 0, zone: "UTC" };
 
 const plural = {
   trade: "trades",

@@ -8,7 +8,7 @@
  */
 import { div, type Grid, grid } from "../decimal.ts";
 import { rowsBefore } from "../market/recorded-history.ts";
-import { barsBefore, type Series, type Tape } from "../market/tape/tape.ts";
+import { barsBefore, openingsOf, type Series, type Tape } from "../market/tape/tape.ts";
 import { doublesAt, priceSeriesOf } from "./price-lines.ts";
 import type { Extremes } from "./trade-list.ts";
 
@@ -45,6 +45,7 @@ const blockRows = 64;
 class SeriesExtremes {
   readonly #series: Series;
   readonly #steps: Grid;
+  readonly #openedAt: ((row: number) => number) | undefined;
   readonly #blocks: number;
   readonly #lows: Float64Array;
   readonly #highs: Float64Array;
@@ -55,6 +56,7 @@ class SeriesExtremes {
   constructor(series: Series, steps: Grid) {
     this.#series = series;
     this.#steps = steps;
+    this.#openedAt = series.kind === "candle" ? openingsOf(series) : undefined;
     const blocks = Math.ceil(series.at.length / blockRows);
     this.#blocks = blocks;
     this.#lows = new Float64Array(2 * blocks);
@@ -73,7 +75,7 @@ class SeriesExtremes {
     const { at } = series;
     // A bar that ended with the instant is over; the one that begins with it is not held through.
     const first = rowsBefore(at, fromAt, series.kind === "candle");
-    const end = series.kind === "candle" ? barsBefore(series, untilAt) : rowsBefore(at, untilAt, true);
+    const end = series.kind === "candle" ? barsBefore(series, untilAt, this.#openedAt) : rowsBefore(at, untilAt, true);
     this.#reset();
     this.#cover(first, end);
     return this.#high < this.#low ? undefined : { low: this.#text(this.#low), high: this.#text(this.#high) };

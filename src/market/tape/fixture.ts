@@ -41,6 +41,7 @@ import {
   type CandleSeries,
   columnNames,
   createTape,
+  gridIn,
   type Series,
   seriesName,
   seriesOf,
@@ -207,8 +208,8 @@ const barFields = ({ barMs, grid }: CandleSeries): Pick<FixtureSeries, "barMs" |
 const writeSeries = (draft: string, series: Series, instruments: readonly TapeInstrument[]): FixtureSeries => {
   const { instId } = instruments[series.instrument] as TapeInstrument;
   const bars = series.kind === "candle" ? barFields(series) : {};
-  const name = (bars.bars ?? String(bars.barMs)).replaceAll(/[^A-Za-z0-9-]/g, "_");
-  const file = `${instId}.${series.kind}${series.kind === "candle" ? `-${name}` : ""}.bin`;
+  const name = series.kind === "candle" ? `-${gridName(gridIn(series)).replaceAll(/[^A-Za-z0-9-]/g, "_")}` : "";
+  const file = `${instId}.${series.kind}${name}.bin`;
   const { bytes, content } = encodeSeries(series, seriesName(series, instruments));
   writeFileSync(join(draft, file), bytes);
   const columns = ["at", ...columnNames[series.kind]];

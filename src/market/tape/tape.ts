@@ -159,21 +159,22 @@ const lengthOf = (bars: number | BarGrid): Pick<CandleSeries, "barMs" | "grid"> 
 export const barsIn = (series: Series): number | BarGrid =>
   series.kind === "candle" ? (series.grid ?? series.barMs) : 0;
 
-/** When the bar of a row began. */
+/** The grid of bars, also of those that have only a length. */
+export const gridIn = ({ grid, barMs }: CandleSeries): BarGrid => grid ?? { length: barMs, anchorMs: 0, zone: "UTC" };
+
+/** Returns the instant at which the bar of a row began. */
 export const openingsOf = ({ at, barMs, grid }: CandleSeries): ((row: number) => number) => {
   if (grid === undefined) return (row) => (at[row] as number) - barMs;
   const calendar = new BarCalendar(grid);
   return (row) => calendar.openedBy(at[row] as number);
 };
 
-/** How many bars began before `at`; with `including` also one that began then. */
-export const barsBefore = (series: CandleSeries, at: number, including = false): number => {
-  const openedAt = openingsOf(series);
+/** Number of bars that began before `at`. `openedAt` serves several questions about one series. */
+export const barsBefore = (series: CandleSeries, at: number, openedAt = openingsOf(series)): number => {
   let [low, high] = [0, series.at.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const opened = openedAt(middle);
-    if (opened < at || (including && opened === at)) low = middle + 1;
+    if (openedAt(middle) < at) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -194,7 +195,7 @@ export interface Tape {
 /** `trade of BTC-USDT-SWAP`, for messages. */
 export const seriesName = (series: Series, instruments: readonly TapeInstrument[]): string => {
   const instId = instruments[series.instrument]?.instId ?? `instrument ${series.instrument}`;
-  return `${series.kind === "candle" ? `${series.grid === undefined ? `${series.barMs} ms` : lengthName(series.grid)} candle` : series.kind} of ${instId}`;
+  return `${series.kind === "candle" ? `${lengthName(gridIn(series))} candle` : series.kind} of ${instId}`;
 };
 
 /** Checks the series and merges them once into one order of time. */
