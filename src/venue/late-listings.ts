@@ -15,6 +15,7 @@ import type { Profile } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { isActive } from "../contract/schemas.ts";
 import { isZero } from "../decimal.ts";
+import { cursorsOf } from "./queries.ts";
 import type { Venue, VenueResponse } from "./venue.ts";
 
 interface Listings {
@@ -92,22 +93,16 @@ const fits = (record: OrderRecord, { instType, instId, state }: Query): boolean 
   (state === undefined || record.state === state);
 
 /** The venue has accepted the query: cursors are digits, the limit is a number. */
-const pageOf = (
-  profile: Profile,
-  records: readonly OrderRecord[],
-  { after, before, limit }: Query,
-): readonly OrderRecord[] => {
-  const { cursorIncluded, afterAndBefore, beforePage, newestFirst } = profile.paging;
-  const widen = cursorIncluded ? 1n : 0n;
-  const below = after === undefined ? undefined : BigInt(after) + widen;
-  const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
-  const above = ignored ? undefined : BigInt(before) - widen;
+const pageOf = (profile: Profile, records: readonly OrderRecord[], query: Query): readonly OrderRecord[] => {
+  const { after, before, widen, isNearest } = cursorsOf(profile, query);
+  const below = after === undefined ? undefined : BigInt(after) + BigInt(widen);
+  const above = before === undefined ? undefined : BigInt(before) - BigInt(widen);
   const fitting = records
     .map((record) => ({ record, id: BigInt(record.ordId) }))
     .filter(({ id }) => (below === undefined || id < below) && (above === undefined || id > above))
     .sort((x, y) => (x.id < y.id ? 1 : -1));
+  const { limit } = query;
   const most = Math.min(Number(limit ?? paging.limitDefault), paging.limitMax);
-  const isNearest = before !== undefined && after === undefined && beforePage === "nearest";
   const page = (isNearest ? fitting.slice(-most) : fitting.slice(0, most)).map(({ record }) => ({ ...record }));
-  return newestFirst ? page : page.reverse();
+  return profile.paging.newestFirst ? page : page.reverse();
 };

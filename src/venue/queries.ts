@@ -7,6 +7,7 @@
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import { pagePatterns, paging } from "../contract/limits.ts";
+import type { Profile } from "../contract/profile.ts";
 import type * as schemas from "../contract/schemas.ts";
 import type { Infer, PositionRecord } from "../contract/schemas.ts";
 import type { Account, Order, Position } from "./account.ts";
@@ -65,6 +66,20 @@ const readLimit = (exchange: Exchange, text: string | undefined): number | Refus
 
 const cursorForm = new RegExp(pagePatterns.cursor);
 
+/**
+ * Cursors of a page as they count: `before` is undefined where `after` wins, both are moved by `widen` where the order
+ * of a cursor belongs to the page, and `isNearest` asks for the page next to `before`.
+ */
+export const cursorsOf = ({ paging: { cursorIncluded, afterAndBefore, beforePage } }: Profile, query: PageQuery) => {
+  const { after, before } = query;
+  return {
+    after,
+    before: after !== undefined && afterAndBefore === "after_wins" ? undefined : before,
+    widen: cursorIncluded ? 1 : 0,
+    isNearest: before !== undefined && after === undefined && beforePage === "nearest",
+  };
+};
+
 /** Returns why the cursors cannot be used; undefined where they can. */
 const cursorProblem = ({ profile }: Exchange, { after, before }: PageQuery): string | undefined => {
   for (const cursor of [after, before]) {
@@ -75,19 +90,15 @@ const cursorProblem = ({ profile }: Exchange, { after, before }: PageQuery): str
 };
 
 const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
-  const { cursorIncluded, afterAndBefore } = exchange.profile.paging;
-  const { after, before } = query;
   const problem = cursorProblem(exchange, query);
   if (problem !== undefined) return badPage(exchange, problem);
   const limit = readLimit(exchange, query.limit);
   if (typeof limit !== "number") return limit;
   // A cursor is exact as a difference of whole numbers; only the small remainder becomes a float.
   const seqOf = (cursor: string): number => Number(BigInt(cursor) - exchange.firstOrdId);
-  const widen = cursorIncluded ? 1 : 0;
+  const { after, before, widen, isNearest } = cursorsOf(exchange.profile, query);
   const below = after === undefined ? Number.POSITIVE_INFINITY : seqOf(after) + widen;
-  const ignored = before === undefined || (after !== undefined && afterAndBefore === "after_wins");
-  const isNearest = before !== undefined && after === undefined && exchange.profile.paging.beforePage === "nearest";
-  const above = ignored ? Number.NEGATIVE_INFINITY : seqOf(before) - widen;
+  const above = before === undefined ? Number.NEGATIVE_INFINITY : seqOf(before) - widen;
   return { from: isNearest ? "oldest" : "newest", above, below, limit };
 };
 
