@@ -12,6 +12,7 @@ import type { CandleHistory, HistorySource } from "../market/history.ts";
 import type { Candle, Quote, Trade } from "../market/market-data.ts";
 import { outside } from "./execution-context.ts";
 import { readCandles } from "./history-candles.ts";
+import { isPromise } from "./promises.ts";
 
 export interface BarSeries {
   readonly instId: string;
@@ -246,9 +247,6 @@ const pieceOf = (calendar: BarCalendar, from: number, to: number): number => {
   for (let at = calendar.startOf(from); at <= to && begins.length < barsMax; at = calendar.endOf(at)) begins.push(at);
   return pieces.find((ms) => ms <= calendar.barMs && begins.every((at) => at % ms === 0)) ?? 60_000;
 };
-
-const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
-  typeof (answer as Partial<PromiseLike<unknown>> | undefined | null)?.then === "function";
 
 /**
  * The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else.

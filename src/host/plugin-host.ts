@@ -17,6 +17,7 @@ import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
 import { OwnerLife, owned, ownedMarket, ownedResult, ownedState } from "./owned-streams.ts";
+import { isPromise } from "./promises.ts";
 import type { Plugin } from "./strategy.ts";
 
 type PluginParts = Omit<PluginContext<never>, "options" | "name" | "every" | "requirePackage">;
@@ -72,7 +73,7 @@ export class PluginHost {
     try {
       inside(owner, () => {
         const added: unknown = plugin.start(contextOf(self, parts) as unknown as PluginContext<never>);
-        if (isThenable(added)) settingUp = added.then((later) => this.#addLater(self, later));
+        if (isPromise(added)) settingUp = added.then((later) => this.#addLater(self, later));
         else this.#addUndo(self, added);
       });
     } catch (error) {
@@ -116,7 +117,7 @@ export class PluginHost {
     if (undo === undefined) return;
     scope.add(() => {
       const going = undo();
-      if (!isThenable(going)) return;
+      if (!isPromise(going)) return;
       const settled = Promise.resolve(going).then(
         () => undefined,
         (error: unknown) => {
@@ -200,9 +201,6 @@ const closed = (life: Subscription): readonly unknown[] => {
     return [error];
   }
 };
-
-const isThenable = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { readonly then?: unknown } | undefined | null)?.then === "function";
 
 const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<PluginContext<never>, "options"> => ({
   ...parts,

@@ -6,6 +6,7 @@
 import { firstValueFrom } from "rxjs";
 import { after, type Clock } from "../../clock/clock.ts";
 import type { PluginContext } from "../../host/context.ts";
+import { isPromise } from "../../host/promises.ts";
 import type { Plugin, PluginUndo } from "../../host/strategy.ts";
 
 /** Time for what was closed to be gone from the process. */
@@ -100,9 +101,6 @@ export class PluginProbe {
     };
   }
 }
-
-const isPromise = (made: PluginUndo | Promise<PluginUndo>): made is Promise<PluginUndo> =>
-  typeof made === "object" && "then" in made;
 
 /** Kinds that come and go with the work of others: single reads, writes and look-ups. */
 const passing = /^(Immediate|.*Req(Wrap|Callback)?|FSReqPromise|GETADDRINFO.*|.*CONNECTWRAP)$/i;

@@ -43,7 +43,7 @@ export class LiveBars {
   }
 
   trade(at: number, px: string, qty: string): void {
-    const closesAt = this.#endOf(at);
+    const closesAt = this.#calendar.endOf(at);
     this.#take(closesAt, { open: px, high: px, low: px, close: px, volume: qty });
     if (this.#open !== undefined) this.#timer ??= this.#clock.setTimer(closesAt, () => this.#finish());
   }
@@ -54,7 +54,7 @@ export class LiveBars {
     if (openedAt <= this.#lastMinute) return;
     this.#lastMinute = openedAt;
     this.#since = Math.min(this.#since, openedAt);
-    const closesAt = this.#endOf(openedAt);
+    const closesAt = this.#calendar.endOf(openedAt);
     this.#take(closesAt, bar);
     if (openedAt + minuteMs >= closesAt) this.#finish();
     else if (this.#open !== undefined) this.#endLater(closesAt - openedAt - minuteMs);
@@ -68,7 +68,7 @@ export class LiveBars {
 
   /** Something that happened at `at` was missed: the bar it fell into is worthless. */
   missed(at: number): void {
-    this.#wholeFrom = Math.max(this.#wholeFrom, this.#endOf(at));
+    this.#wholeFrom = Math.max(this.#wholeFrom, this.#calendar.endOf(at));
     if (this.#open !== undefined && this.#calendar.openedBy(this.#open.closesAt) < this.#wholeFrom) this.#end();
   }
 
@@ -101,10 +101,6 @@ export class LiveBars {
     this.#timer = undefined;
     this.#open = undefined;
     return ended;
-  }
-
-  #endOf(at: number): number {
-    return this.#calendar.endOf(at);
   }
 }
 

@@ -1,0 +1,5 @@
+/**
+ * Recognition of promises of any library.
+ */
+export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { readonly then?: unknown } | undefined | null)?.then === "function";
