@@ -26,6 +26,21 @@ export interface Clock {
   setTimer(at: number, run: () => void): Timer;
 }
 
+/** Resolves or rejects as `going` does, or with what `late` returns or throws when `ms` have passed before. */
+export const within = <T>(clock: Clock, ms: number, going: PromiseLike<T>, late: () => T): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = clock.setTimer(clock.now() + ms, () => {
+      try {
+        resolve(late());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    Promise.resolve(going)
+      .finally(() => timer.cancel())
+      .then(resolve, reject);
+  });
+
 /** Emits once, `ms` from the moment of subscription, and completes. Unsubscribing cancels. */
 export const after = (clock: Clock, ms: number): Observable<0> =>
   new Observable((subscriber) => {

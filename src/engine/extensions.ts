@@ -5,7 +5,7 @@
  * another one throws or never ends; a reason to refuse that cannot be found out refuses, and is reported once.
  * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
  */
-import type { Clock } from "../clock/clock.ts";
+import { type Clock, within } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { Interceptor, WireRequest } from "../contract/transport.ts";
 import { messageOf, SluiceError } from "../errors.ts";
@@ -126,13 +126,9 @@ export class Extensions {
   /** A step of the stop that takes longer than five seconds of the machine's time is reported and not waited for. */
   #inTime(name: string, going: Promise<void> | undefined): Promise<void> {
     if (going === undefined) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const timer = this.#machine.setTimer(this.#machine.now() + endMsMax, () => {
-        const detail = `plugin ${name} did not end within ${endMsMax / 1_000} s and is not waited for`;
-        this.#events.append({ type: "anomaly", what: "plugin.end", detail });
-        resolve();
-      });
-      going.finally(() => timer.cancel()).then(resolve, reject);
+    return within(this.#machine, endMsMax, going, () => {
+      const detail = `plugin ${name} did not end within ${endMsMax / 1_000} s and is not waited for`;
+      this.#events.append({ type: "anomaly", what: "plugin.end", detail });
     });
   }
 

@@ -11,13 +11,8 @@ import { lengthName } from "../market/calendar/bar-calendar.ts";
 import type { Candle } from "../market/market-data.ts";
 import type { BarSeries, HistoryReader } from "./history-reader.ts";
 
-interface SeamSeries extends BarSeries {
-  /** Emits a first bar that live data saw only in part and that the source does not have. */
-  readonly partial: boolean;
-}
-
 export class CandleSeam {
-  readonly #series: SeamSeries;
+  readonly #series: BarSeries;
   readonly #reader: HistoryReader;
   readonly #subscriber: Subscriber<Candle>;
   readonly #since: number;
@@ -29,7 +24,7 @@ export class CandleSeam {
   #last: Candle | undefined;
   #cancel: () => void = () => undefined;
 
-  constructor(series: SeamSeries, reader: HistoryReader, subscriber: Subscriber<Candle>) {
+  constructor(series: BarSeries, reader: HistoryReader, subscriber: Subscriber<Candle>) {
     this.#series = series;
     this.#reader = reader;
     this.#subscriber = subscriber;
@@ -112,7 +107,6 @@ export class CandleSeam {
   #emit(bar: Candle): void {
     if (!this.#isAfterLast(bar) || this.#subscriber.closed) return;
     this.#last = bar;
-    if (bar.partial === true && !this.#series.partial) return;
     this.#subscriber.next(bar);
   }
 

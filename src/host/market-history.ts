@@ -10,7 +10,7 @@
  */
 import { filter, Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
-import { askedBars, BarCalendar } from "../market/calendar/bar-calendar.ts";
+import { type AskedBars, askedBars, BarCalendar } from "../market/calendar/bar-calendar.ts";
 import { type CandleHistory, type HistorySource, historyCount } from "../market/history.ts";
 import type { Candle, HistoryOptions, Market, Quote, Trade } from "../market/market-data.ts";
 import { CandleSeam } from "./candle-seam.ts";
@@ -49,13 +49,23 @@ export const withHistory = (
       const count = historyCount("candles", options, barMs, ["anchor", "zone", "partial"]);
       const { anchor, zone, partial = true } = options ?? {};
       const live = market.candles(instId, length, { anchor, zone });
-      if (count === 0) return partial ? live : live.pipe(filter((bar) => bar.partial !== true));
-      const asked = askedBars(length, { anchor, zone });
-      const series = { instId, asked, calendar: new BarCalendar(asked.grid), count, partial };
-      return new Observable<Candle>((subscriber) => new CandleSeam(series, reader, subscriber).begin(live));
+      const bars =
+        count === 0 ? live : barsAfterHistory(reader, instId, askedBars(length, { anchor, zone }), count, live);
+      return partial ? bars : bars.pipe(filter((bar) => bar.partial !== true));
     },
     lastPx: (instId) => market.lastPx(instId),
   };
+};
+
+const barsAfterHistory = (
+  reader: HistoryReader,
+  instId: string,
+  asked: AskedBars,
+  count: number,
+  live: Observable<Candle>,
+): Observable<Candle> => {
+  const series = { instId, asked, calendar: new BarCalendar(asked.grid), count };
+  return new Observable((subscriber) => new CandleSeam(series, reader, subscriber).begin(live));
 };
 
 const rowsAfterHistory = <T extends Trade | Quote>(

@@ -7,7 +7,7 @@
  */
 import { createRequire } from "node:module";
 import type { Subscription } from "rxjs";
-import { type Clock, every } from "../clock/clock.ts";
+import { type Clock, every, within } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import type { RequestTracer, TraceHeaders } from "../contract/transport.ts";
 import { messageOf, SluiceError } from "../errors.ts";
@@ -172,17 +172,10 @@ export class PluginHost {
     return self;
   }
 
-  #ended({ name, ending }: Running): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#machine.setTimer(this.#machine.now() + endMsMax, () => {
-        this.#note(name, `its undoing did not end within ${endMsMax / 1_000} s and is not waited for`);
-        resolve();
-      });
-      void Promise.all(ending).then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
+  async #ended({ name, ending }: Running): Promise<void> {
+    await within<unknown>(this.#machine, endMsMax, Promise.all(ending), () =>
+      this.#note(name, `its undoing did not end within ${endMsMax / 1_000} s and is not waited for`),
+    );
   }
 }
 

@@ -6,6 +6,7 @@
  * Not here: extensions for real orders over a network, which `extend` adds to no test engine.
  */
 import { Subject } from "rxjs";
+import { within } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
 import { messageOf } from "../../errors.ts";
 import { defineStrategy } from "../../host/define.ts";
@@ -112,11 +113,8 @@ class PluginRun {
   }
 
   #intime<T>(what: string, promise: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = this.#machine.setTimer(this.#machine.now() + this.#patienceMs, () => {
-        reject(new Slow(`its ${what} does not end within ${this.#patienceMs / 1_000} s`));
-      });
-      promise.then(resolve, reject).finally(() => timer.cancel());
+    return within(this.#machine, this.#patienceMs, promise, () => {
+      throw new Slow(`its ${what} does not end within ${this.#patienceMs / 1_000} s`);
     });
   }
 }
