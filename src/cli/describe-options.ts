@@ -10,13 +10,10 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
+import type { Defined } from "../host/define.ts";
 import { exportsOf } from "../host/load.ts";
 import { type CliIo, inkOf, jsonText } from "./io.ts";
-
-/** A definition of a strategy or plugin. */
-interface Defined {
-  readonly definition: { readonly name: string; readonly options: object };
-}
+import { fromSource, ownPluginNames, ownPlugins } from "./plugin-manifest.ts";
 
 interface OptionSchema {
   readonly type?: string;
@@ -25,6 +22,7 @@ interface OptionSchema {
   readonly description?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
   readonly format?: string;
 }
 
@@ -40,8 +38,7 @@ interface Source {
   readonly address: string;
 }
 
-const fromSource = import.meta.url.endsWith(".ts");
-const root = new URL(fromSource ? "../../" : "../", import.meta.url);
+const ownStrategies = new URL("../strategies/", ownPlugins);
 const ending = fromSource ? ".ts" : ".js";
 
 export const addOptionsCommand = (program: Command, io: CliIo): void => {
@@ -70,17 +67,14 @@ const describe = async (names: readonly string[], isJson: boolean, io: CliIo): P
 };
 
 const sourcesOf = (): readonly Source[] => {
-  const strategies = readdirSync(new URL("strategies/", root))
+  const strategies = readdirSync(ownStrategies)
     .filter((file) => file.endsWith(ending) && !file.endsWith(".d.ts"))
     .map((file) => {
-      const address = new URL(`strategies/${file}`, root).href;
+      const address = new URL(file, ownStrategies).href;
       return { name: file.slice(0, -ending.length), what: "strategy", address } as const;
     });
-  const plugins = readdirSync(new URL("plugins/", root), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(
-      ({ name }) => ({ name, what: "plugin", address: new URL(`plugins/${name}/index${ending}`, root).href }) as const,
-    )
+  const plugins = ownPluginNames()
+    .map((name) => ({ name, what: "plugin", address: new URL(`${name}/index${ending}`, ownPlugins).href }) as const)
     .filter(({ address }) => existsSync(fileURLToPath(address)));
   return [...strategies, ...plugins];
 };
@@ -147,8 +141,14 @@ const fallbackOf = ({ default: value }: OptionSchema, isRequired: boolean): stri
   return isRequired ? "required" : "";
 };
 
-const valuesOf = ({ type = "any", enum: values, minimum, maximum, format }: OptionSchema): string => {
-  if (values !== undefined) return values.join(" | ");
-  const bounds = [minimum === undefined ? "" : `from ${minimum}`, maximum === undefined ? "" : `to ${maximum}`];
-  return [format ?? type, ...bounds].filter((word) => word !== "").join(" ");
+/** Bounds of a number in words, with a blank before them; empty without any. */
+const boundsOf = ({ minimum, maximum, exclusiveMinimum }: OptionSchema): string => {
+  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`;
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  return minimum === undefined ? "" : ` from ${minimum}`;
+};
+
+const valuesOf = (schema: OptionSchema): string => {
+  const { type = "any", enum: values, format } = schema;
+  return values === undefined ? `${format ?? type}${boundsOf(schema)}` : values.join(" | ");
 };

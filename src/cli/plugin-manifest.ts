@@ -118,8 +118,10 @@ interface Source {
   readonly addressOf: (module: string) => string;
 }
 
-const fromSource = import.meta.url.endsWith(".ts");
-const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import.meta.url);
+/** This is a checkout, not an installed package. */
+export const fromSource = import.meta.url.endsWith(".ts");
+/** Folder of the shipped plugins. */
+export const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import.meta.url);
 
 /**
  * Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that
@@ -176,16 +178,19 @@ const addRows = <Entry extends { readonly module: string }>(
   }
 };
 
-const ownSources = (): readonly Source[] =>
+export const ownPluginNames = (): readonly string[] =>
   readdirSync(ownPlugins, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .flatMap(({ name }) => {
-      const address = new URL(`${name}/manifest.json`, ownPlugins);
-      const manifest = jsonAt(fileURLToPath(address));
-      const addressOf = (module: string): string =>
-        new URL(fromSource ? module : module.replace(/\.ts$/, ".js"), address).href;
-      return manifest === undefined ? [] : [{ place: `plugins/${name}/manifest.json`, manifest, addressOf }];
-    });
+    .map(({ name }) => name);
+
+const ownSources = (): readonly Source[] =>
+  ownPluginNames().flatMap((name) => {
+    const address = new URL(`${name}/manifest.json`, ownPlugins);
+    const manifest = jsonAt(fileURLToPath(address));
+    const addressOf = (module: string): string =>
+      new URL(fromSource ? module : module.replace(/\.ts$/, ".js"), address).href;
+    return manifest === undefined ? [] : [{ place: `plugins/${name}/manifest.json`, manifest, addressOf }];
+  });
 
 const packageSources = (folder: string): readonly Source[] => {
   const project = join(folder, "package.json");
