@@ -48,9 +48,14 @@ export class EvenSpending {
     return this.#landed;
   }
 
-  /** When the next units come free; undefined where none count. */
+  /** Instant at which the next units come free; undefined where none count. */
   get freesAt(): number | undefined {
     return this.#leaving[0]?.at;
+  }
+
+  /** Instant at which a call may ask again that would make `used`; undefined where that is at most `most`. */
+  blockedUntil(used: number, most: number, now: number): number | undefined {
+    return used <= most ? undefined : Math.max(this.freesAt ?? now + this.#windowMs, now + 1);
   }
 
   /**

@@ -10,10 +10,10 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import type { Floor, OnMode, QuotaMode } from "./floor.ts";
+import type { Floor, OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
-import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";

@@ -13,9 +13,7 @@
  */
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
-
-/** How a layer is spent: by what the service reports, or evenly without evidence. */
-export type QuotaMode = "measured" | "floor";
+import type { Ceiling, QuotaMode } from "./limit-window.ts";
 
 /** Change of a layer's mode, and its reason in words. */
 interface ModeChange {
@@ -59,9 +57,6 @@ const soonStays = 2;
 const longestStays = 256;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
-
-/** Most units that may be used, as of `at`, of a window that ends at `endAt` at the latest. */
-type Most = (endAt: number, startAt: number, at: number) => number;
 
 export class Floor {
   /** Counts are not used, and what may be spent is what `spending` says. */
@@ -134,16 +129,17 @@ export class Floor {
     spending.start(at);
   }
 
-  /** When a call may ask again that would make `used` of what counts at `now`; undefined when it may leave. */
-  blockedUntil(used: number, now: number, ceiling: Most): number | undefined {
+  /**
+   * Instant at which a call may ask again that would make `used` of what counts at `now`; undefined when it may leave.
+   */
+  blockedUntil(used: number, now: number, ceiling: Ceiling): number | undefined {
     const { shutUntil, spending } = this;
     if (now < shutUntil) return shutUntil;
-    const most = Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now));
-    return used <= most ? undefined : Math.max(spending.freesAt ?? now + this.#spec.windowMs, now + 1);
+    return spending.blockedUntil(used, Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now)), now);
   }
 
   /** Units that fit for certain beside the `used` ones. */
-  room(used: number, now: number, ceiling: Most): number {
+  room(used: number, now: number, ceiling: Ceiling): number {
     const { shutUntil, spending } = this;
     return now < shutUntil ? 0 : Math.min(ceiling(now + spending.horizonMs, now, now) - used, spending.room(now));
   }

@@ -81,8 +81,16 @@ class LayeredLedger {
   readonly #unplaced = new UnplacedCalls();
   #disturbedAt: number;
 
-  constructor({ layers, reserve, clock = {}, quietMs = 1_050, startedAt, onAnomaly, onMode, ...given }: LedgerOptions) {
-    const { parts = limiterParts } = given;
+  constructor({
+    layers,
+    reserve,
+    clock = {},
+    quietMs = 1_050,
+    startedAt,
+    onAnomaly,
+    onMode,
+    parts = limiterParts,
+  }: LedgerOptions) {
     this.#trips = parts.trips();
     this.#quietMs = quietMs;
     this.#disturbedAt = startedAt;

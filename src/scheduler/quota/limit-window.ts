@@ -4,9 +4,10 @@
  *
  * Not here: windows fixed on a clock (fixed-window.ts), windows that begin anywhere (rolling-window.ts).
  */
-
-import type { QuotaMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
+
+/** Spending of a layer: by what the service reports, or evenly without evidence. */
+export type QuotaMode = "measured" | "floor";
 
 /** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
 export type Ceiling = (endAt: number, startAt: number, at: number) => number;

@@ -4,8 +4,7 @@
  * Invariants: looking changes nothing.
  */
 import type { Allowances } from "./allowance.ts";
-import type { QuotaMode } from "./floor.ts";
-import type { LimitWindow } from "./limit-window.ts";
+import type { LimitWindow, QuotaMode } from "./limit-window.ts";
 
 /** One layer of the quota for one address, user or key, in its current window. */
 export interface LayerState {

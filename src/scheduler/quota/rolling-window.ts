@@ -42,9 +42,8 @@ export class RollingWindow implements LimitWindow {
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
     if (now < this.#shutUntil) return this.#shutUntil;
-    const used = this.used(now);
-    const { freesAt = now + this.#windowMs, horizonMs } = this.#spending;
-    return used + units <= ceiling(now + horizonMs, now, now) ? undefined : Math.max(freesAt, now + 1);
+    const spending = this.#spending;
+    return spending.blockedUntil(this.used(now) + units, ceiling(now + spending.horizonMs, now, now), now);
   }
 
   room(now: number, floor: Ceiling): number {
