@@ -11,6 +11,8 @@ export type StoreAddress = string | { readonly env: string };
 
 /** JSON Schema of a store's address in a config. */
 export const storeAddressSchema = {
+  description:
+    "`redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.",
   anyOf: [
     { type: "string", pattern: "^(rediss?|sentinel)://[^\\s]{1,500}$" },
     {

@@ -29,11 +29,7 @@ export const sharedQuotaSchema = {
   additionalProperties: false,
   required: ["store", "group", "of"],
   properties: {
-    store: {
-      ...storeAddressSchema,
-      description:
-        "`redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.",
-    },
+    store: storeAddressSchema,
     group: {
       ...memberName,
       description: "Name of the group: the same for all engines that share a user or an address.",

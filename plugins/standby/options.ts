@@ -30,11 +30,7 @@ export const standbySchema = {
   additionalProperties: false,
   required: ["store", "group"],
   properties: {
-    store: {
-      ...storeAddressSchema,
-      description:
-        "`redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it.",
-    },
+    store: storeAddressSchema,
     group: { ...memberName, description: "Name of the group: the same for all processes of one engine." },
     name: {
       ...memberName,

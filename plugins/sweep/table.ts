@@ -130,14 +130,17 @@ const pointLines = (report: SweepReport, top: number, width: number, paint: Ink)
     ...(deciding ?? []),
     ...(others ?? []),
   ];
-  const more = report.ranking.length - rows.length;
   return [
     ...laidOut(columns, width, paint),
-    ...(more === 0 ? [] : [paint.dim(`${grouped(more)} more; --top, --csv or --json show them`)]),
+    ...moreLines(report, top, paint),
     ...(report.objectives === undefined ? [] : wrapped(frontLegend(report.objectives), width).map(paint.dim)),
     ...wrapped(legend(figures), width).map(paint.dim),
   ];
 };
+
+/** Line with the number of points that are left out; none where all are shown. */
+const moreLines = ({ ranking }: SweepReport, top: number, paint: Ink): readonly string[] =>
+  ranking.length <= top ? [] : [paint.dim(`${grouped(ranking.length - top)} more; --top, --csv or --json show them`)];
 
 const decides = ({ by, objectives = [by] }: SweepReport, score: Score | undefined): boolean =>
   score !== undefined && objectives.includes(score);
@@ -220,7 +223,6 @@ const foldLines = (
 const trainingLines = (report: SweepReport, top: number, width: number, paint: Ink): readonly string[] => {
   const rows = report.ranking.slice(0, top);
   if (rows.length === 0) return [paint.dim("No training was finished.")];
-  const more = report.ranking.length - rows.length;
   return [
     ...wrapped(`Points by ${report.by} in sample, the median of their trainings:`, width),
     ...laidOut(
@@ -233,7 +235,7 @@ const trainingLines = (report: SweepReport, top: number, width: number, paint: I
       width,
       paint,
     ),
-    ...(more === 0 ? [] : [paint.dim(`${grouped(more)} more; --top, --csv or --json show them`)]),
+    ...moreLines(report, top, paint),
   ];
 };
 

@@ -10,7 +10,7 @@ import { scenarios } from "./all-scenarios.ts";
 import type { Options } from "./options.ts";
 import { runAll } from "./pool.ts";
 import type { Contender } from "./roster.ts";
-import { cellsOf, lineHead, lineOf, type Row, tableOf } from "./table.ts";
+import { cellsOf, figuresLine, lineHead, lineOf, type Row, tableOf } from "./table.ts";
 import { addTallies, type Figures, figuresOf, type Tally } from "./tally.ts";
 import { type Check, checksOf } from "./targets.ts";
 
@@ -70,8 +70,8 @@ const figuresBefore = (file: string): ReadonlyMap<string, Figures> => {
 /** Runs scenarios side by side, prints a line for each; tells whether ours kept every required figure. */
 const reportLines = async (options: Options): Promise<boolean> => {
   const before = options.against === undefined ? new Map<string, Figures>() : figuresBefore(options.against);
-  const head = lineOf(lineHead);
-  process.stdout.write(`${head}${options.against === undefined ? "" : `  | before ${head.slice(20)}`}\n`);
+  const headBefore = options.against === undefined ? "" : `  | before ${figuresLine(lineHead.slice(1))}`;
+  process.stdout.write(`${lineOf(lineHead)}${headBefore}\n`);
   const contender = options.contenders[0];
   if (contender === undefined) return true;
   const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);
@@ -83,7 +83,7 @@ const reportLines = async (options: Options): Promise<boolean> => {
     const then = before.get(scenario);
     const failed = checksOf(scenario, figures).filter(({ passed }) => !passed);
     kept &&= failed.length === 0;
-    const beside = then === undefined ? "" : `  |        ${lineOf(["", ...cellsOf(then)]).slice(20)}`;
+    const beside = then === undefined ? "" : `  |        ${figuresLine(cellsOf(then))}`;
     process.stdout.write(`${cells}${beside}${failed.map(({ text }) => `  FAIL ${text}`).join("")}\n`);
   });
   return kept;

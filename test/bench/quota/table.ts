@@ -56,8 +56,6 @@ export const tableOf = (id: string, scenario: Scenario, rows: readonly Row[]): s
   return [`**${id}. ${scenario.title}**`, "", line(head), rule, ...cells.map(line)].join("\n");
 };
 
-const lineWidths = [20, 9, 9, 9, 9, 9] as const;
-
 /** Names of the columns of `lineOf`. */
 export const lineHead = ["scenario", "429/h", "used", "p50", "p99", "slowest"];
 
@@ -70,7 +68,6 @@ export const cellsOf = (figures: Figures): string[] => [
   ms(Number.isNaN(figures.burstMsP99) ? figures.placedMsP99 : figures.burstMsP99),
 ];
 
-export const lineOf = (cells: readonly string[]): string =>
-  cells
-    .map((text, index) => (index === 0 ? text.padEnd(lineWidths[0]) : text.padStart(lineWidths[index] ?? 9)))
-    .join("");
+export const figuresLine = (cells: readonly string[]): string => cells.map((text) => text.padStart(9)).join("");
+
+export const lineOf = ([name = "", ...cells]: readonly string[]): string => `${name.padEnd(20)}${figuresLine(cells)}`;
