@@ -62,34 +62,34 @@ type PluginEntry = Plugin | readonly PluginEntry[] | false | null | undefined;
 
 /** Everything a run needs. */
 export interface Config {
-  /** Where to trade: `paper(…)`, `backtest(…)` or another service. */
+  /** The service to trade on: `paper(…)`, `backtest(…)` or another service. */
   readonly service: ServiceSpec;
   /** The strategies to run, at least one, each called with its options. */
   readonly strategies: readonly Strategy[];
   /** Plugins, each called with its options. Lists may be nested, and entries that are false or missing are left out. */
   readonly plugins?: readonly PluginEntry[];
-  /** What is known better than the default about a gap of the service description. */
+  /** Values for gaps of the service description that are known better than the default. */
   readonly profile?: ProfileOverrides;
-  /** What may be sent: limits on money, on open orders, and on pace. */
+  /** Limits on what may be sent: on money, on open orders, and on pace. */
   readonly orders?: Partial<RuleSet> & PostOnlyRules;
   /** Settings of the rate limiter. */
   readonly quota?: QuotaConfig;
   /** Leverage and margin mode by instrument; an instrument that is not named stays as it is at the service. */
   readonly leverage?: LeverageConfig;
-  /** How old the account's state may be while it is subscribed. */
+  /** Greatest age of the account's state while it is subscribed. */
   readonly freshness?: Partial<Freshness>;
   /**
    * Placements are written here before they are sent; without it, orders sent before a crash are known only from the
    * service's lists.
    */
   readonly journal?: JournalConfig;
-  /** When a strategy that fails is restarted; without it, it is stopped. */
+  /** Restarts of a strategy that fails; without it, the strategy is stopped. */
   readonly supervision?: RestartPolicy;
   /** Name of this engine in client order ids; two engines of one user need two. Default `main`. */
   readonly instance?: string;
   /**
-   * What `{ history: n }` begins with over a network and on paper, and before a backtest's recording: `fromFolder(…)`
-   * or a function.
+   * Source of the values that `{ history: n }` begins with, over a network and on paper, and before a backtest's
+   * recording: `fromFolder(…)` or a function.
    */
   readonly history?: HistorySource | CandleHistory;
   /** Seed of all chance; text or number. */
@@ -97,8 +97,8 @@ export interface Config {
 }
 
 /**
- * What a config file may export: a config, or a function that returns one. It receives the name of the command, such as
- * `backtest`.
+ * Value that a config file may export: a config, or a function that returns one. It receives the name of the command,
+ * such as `backtest`.
  */
 export type ConfigInput = Config | ((env: { readonly command: string }) => Config | Promise<Config>);
 

@@ -37,7 +37,7 @@ export interface QuotaState {
 
 /** An action to be priced before it is done. */
 export interface PlannedAction {
-  /** What is to be called. */
+  /** The action to be called. */
   readonly endpoint:
     | "placeOrder"
     | "cancelBatch"
@@ -48,7 +48,7 @@ export interface PlannedAction {
     | "orderHistory"
     | "positions"
     | "spotBalance";
-  /** How many times; orders for `cancelBatch`. */
+  /** Number of calls; for `cancelBatch`, number of orders. */
   readonly count: number;
 }
 
@@ -62,7 +62,7 @@ export interface Estimate {
   readonly waitMs: number;
 }
 
-/** Where a plotted value is drawn. */
+/** Pane and form in which a plotted value is drawn. */
 export interface PlotOptions {
   /** Values of one pane share an axis. `price` is the price chart; a pane named after the value when left out. */
   readonly pane?: string;
@@ -111,7 +111,7 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly position: (instId: string) => Position;
   /** Own positions by instrument, now and after every fill; marked at that time. */
   readonly position$: Observable<ReadonlyMap<string, Position>>;
-  /** What the service lists now, in its order: fetched at the start, never written into a strategy. */
+  /** Instruments that the service lists now, in its order: fetched at the start, never written into a strategy. */
   readonly listed: () => readonly InstrumentRecord[];
   /** Weight and waiting time of planned actions; requests nothing. */
   readonly estimate: (actions: readonly PlannedAction[]) => Estimate;
@@ -131,19 +131,19 @@ export interface StrategyContext<O> extends StreamsOfState {
 /** State of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
 
-/** Which positions are to be closed: every field given must match; nothing given means all of the account's. */
+/** Selects the positions to be closed: every field given must match; nothing given means all of the account's. */
 export interface PositionFilter {
   /** The account's position of this instrument; together with `strategy`, what that strategy holds of it. */
   readonly instId?: string;
-  /** What this strategy holds by its own fills, and nothing else of the account. */
+  /** Only what this strategy holds by its own fills. */
   readonly strategy?: string;
 }
 
-/** What became of a position that was to be closed. */
+/** Outcome for a position that was to be closed. */
 export interface PositionEnding {
   /**
-   * `closed`: a reading afterwards does not show it; what a strategy holds is closed when its own fills say so. `left`:
-   * it is still open. `unknown`: the positions could not be read.
+   * `closed`: a reading afterwards does not show it; what a strategy holds is closed when its own fills show it.
+   * `left`: it is still open. `unknown`: the positions could not be read.
    */
   readonly kind: "closed" | "left" | "unknown";
   /** User of the service. */
@@ -178,7 +178,7 @@ export interface HaltOptions extends Whom {
   readonly full?: boolean;
 }
 
-/** What an engine is and trades on, by its config. */
+/** Identity of an engine and what it trades on, by its config. */
 export interface AboutEngine {
   /** `config.instance`. */
   readonly instance: string;
@@ -233,12 +233,12 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   /**
    * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
-   * strategies hold of spot. Emits what became of each, and completes within two minutes and a half.
+   * strategies hold of spot. Emits the outcome of each, and completes within two minutes and a half.
    *
    * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of
-   * exactly that size, whatever other strategies hold. With `instId` alone the account's position of that instrument is
-   * closed, and every strategy that has traded it or has orders in it is halted. What is unclear is refused before
-   * anything is done: a strategy or condition that is unknown, an instrument of spot without a strategy.
+   * exactly that size, regardless of what other strategies hold. With `instId` alone the account's position of that
+   * instrument is closed, and every strategy that has traded it or has orders in it is halted. What is unclear is
+   * refused before anything is done: a strategy or condition that is unknown, an instrument of spot without a strategy.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /**
@@ -251,7 +251,7 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
    * `tracestate`, no other; they are never signed). One plugin at a time. The returned function ends it.
    */
   readonly traceRequests: (tracer: RequestTracer) => () => void;
-  /** What the engine is and trades on. */
+  /** Identity of the engine and what it trades on. */
   readonly about: AboutEngine;
   /** Milliseconds on the engine's clock: virtual in a backtest. */
   readonly now: () => number;

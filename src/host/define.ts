@@ -26,7 +26,7 @@ export interface Naming {
   readonly as?: string;
 }
 
-/** Which of several users of the service a strategy trades for; the first when left out. */
+/** Name of the user of the service for whom a strategy trades; the first when left out. */
 export interface StrategyNaming extends Naming {
   /** Label or uid of the user it trades for. */
   readonly user?: string;
@@ -47,28 +47,28 @@ export type GivenOptions<S, O> = S extends { readonly properties: infer P }
     }
   : O;
 
-/** What `defineStrategy` takes: a name, the schema of the options, and `desired`, `run` or both. */
+/** Definition of a strategy: a name, the schema of the options, and `desired`, `run` or both. */
 export interface StrategyDefinition<S, O> {
   readonly name: string;
   /** JSON Schema of the options; an object, closed. */
   readonly options: S;
   /**
-   * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable of
-   * any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
+   * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable
+   * of any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
    */
   desired?(context: StrategyContext<NoInfer<O>>): StreamInput<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
   run?(context: StrategyContext<NoInfer<O>>): StreamInput<unknown>;
 }
 
-/** What `definePlugin` takes: a name, the schema of the options, and `setup`, `extend` or both. */
+/** Definition of a plugin: a name, the schema of the options, and `setup`, `extend` or both. */
 export interface PluginDefinition<S, O> extends PluginRequirements {
   readonly name: string;
   /** JSON Schema of an object. */
   readonly options: S;
   /**
    * Strategies start when the promise of `setup` has resolved. The start of the engine fails where it rejects or takes
-   * longer than 30 s. Left out, the engine goes on meanwhile, and a plugin that fails is stopped alone.
+   * longer than 30 s. Left out, the engine continues meanwhile, and a plugin that fails is stopped alone.
    */
   readonly ready?: "before trading";
   /**
@@ -81,7 +81,7 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
    * none.
    */
   extend?(engine: ExtensionContext<NoInfer<O>>): EngineExtension | undefined;
-  /** Throws CONFIG_INVALID where the options do not fit the config they stand in. */
+  /** Throws CONFIG_INVALID where the options do not fit their config. */
   check?(config: EngineFacts, options: NoInfer<O>): void;
   /**
    * Its own events, which it declares in `PluginEvents`: the text of each for screens, logs and alerts, with its
@@ -178,7 +178,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   return Object.assign(call, defined(definition));
 };
 
-/** What is no stream stays as it is: the host says what is wrong with it. */
+/** A value that is no stream stays as it is: the host reports the error. */
 const streamOf = <T>(source: StreamInput<T>): Observable<T> => observableOf<T>(source) ?? (source as Observable<T>);
 
 const requirementsOf = ({

@@ -1,7 +1,7 @@
 /**
  * Disposables of a plugin or strategy, undone in reverse order.
  *
- * Invariants: every undo runs, whatever the others throw; a closed scope undoes at once what is added late.
+ * Invariants: every undo runs, even when others throw; a closed scope undoes at once what is added late.
  */
 
 export interface Disposables {

@@ -29,7 +29,9 @@ export interface Owner {
   readonly fail: (error: unknown) => void;
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
-  /** While what its undo began is awaited: timers are the machine's, as the engine's time may stand still by then. */
+  /**
+   * Set while work of its undo is awaited: timers are the machine's then, because the engine's time may not advance.
+   */
   readonly ending?: boolean;
   /** Its promises are followed (`followPromises`); files and sockets do not carry the context. */
   readonly followed?: boolean;
@@ -42,7 +44,7 @@ let installed = false;
 /** Switches that have not been undone; without any, the async context alone knows whose code runs. */
 let depth = 0;
 let here: Owner | undefined;
-/** What the async context holds while there are switches. */
+/** Value of the async context while owners are switched. */
 let bound: Owner | undefined;
 /** The depth at which a stretch hands out its values; below any real one when there is no stretch. */
 let stretchDepth = -1;
@@ -77,16 +79,16 @@ export const leave = (before: Owner | undefined): void => {
   if (bound !== context && depth !== stretchDepth) bind(context);
 };
 
-/** Who made a promise, of owners that are followed. */
+/** Owner that made a promise, for owners that are followed. */
 const makers = new WeakMap<Promise<unknown>, Owner>();
-/** What follows on promises now: the owner to return to, or undefined where none was entered. */
+/** Entry for callbacks of promises: the owner to return to, or undefined where none was entered. */
 const turns: ({ readonly before: Owner | undefined } | undefined)[] = [];
 let followers = 0;
 let unfollow: () => void = () => undefined;
 
 const makerOf = (promise: Promise<unknown>): Owner | undefined => makers.get(promise);
 
-/** From here on what a followed owner awaits goes on as that owner; the returned function ends it. */
+/** Starts to continue awaited code of a followed owner as that owner; the returned function ends it. */
 export const followPromises = (): (() => void) => {
   if (followers++ === 0) {
     turns.length = 0;
@@ -134,7 +136,7 @@ export const outside = <T>(work: () => T): T => {
 };
 
 /**
- * Runs engine code that hands many values to owners and itself begins nothing that goes on later: between two values
+ * Runs engine code that hands many values to owners and starts no asynchronous work itself: between two values
  * for the same owner the async context stays that owner's, because switching it costs more than handing over a value.
  */
 export const stretch = (work: () => void): void => {

@@ -9,18 +9,18 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Failure, messageOf } from "../errors.ts";
 
-/** What user code is given at this moment; set where values and timers reach it. */
+/** Value that user code handles at this moment; set where values and timers reach it. */
 export const handling: { value: unknown } = { value: undefined };
 
-/** Stands for a timer in `handling`. */
+/** Marks a timer in `handling`. */
 export const aTimer = Symbol("timer");
-/** Stands for the call that starts a strategy or plugin. */
+/** Marks the call that starts a strategy or plugin. */
 export const itsStart = Symbol("start");
 
-/** Where a failure happened, and what was being handled; each undefined where it is not known. */
+/** Place of a failure, and the value that was handled; each undefined where it is not known. */
 export type Occasion = Pick<Failure, "place" | "handling">;
 
-/** Of errors that stand for what was thrown in another thread. */
+/** Key on errors that represent an error of another thread. */
 const elsewhere = new WeakMap<Error, Occasion>();
 
 /** The error, noted as thrown there. */
@@ -29,7 +29,7 @@ export const thrownAt = <E extends Error>(error: E, occasion: Occasion): E => {
   return error;
 };
 
-/** What was thrown, in words for a line that begins with the name: the name stands there once. */
+/** Text of a thrown value for a line that begins with the name, so that the name appears once. */
 export const ownWordsOf = (name: string, message: string): string =>
   message.startsWith(`${name}: `) ? message.slice(name.length + 2) : message;
 

@@ -6,7 +6,7 @@
 const secretName =
   /secret|token|passphrase|passw|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
 /**
- * Words that are also parts of others (`author`, `roundsNeeded`), so they count where they stand alone: `sentryDsn`,
+ * Words that are also parts of others (`author`, `roundsNeeded`), so they count only as whole words: `sentryDsn`,
  * `basic_auth`.
  */
 const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
@@ -29,5 +29,5 @@ export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   );
 };
 
-/** Whether something in it was hidden: sent back, the words would take the place of the secret. */
+/** Tells whether a value in it was hidden: if it were sent back, the words would replace the secret. */
 export const hasHidden = (value: unknown): boolean => JSON.stringify(value)?.includes(hidden) ?? false;

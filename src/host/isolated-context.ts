@@ -28,7 +28,7 @@ interface IsolatedOptions {
   readonly say: (message: FromThread) => void;
 }
 
-/** For what an isolated strategy cannot have. */
+/** Error for members that an isolated strategy cannot use. */
 const refuse = (what: string, instead: string): never => {
   throw new SluiceError(
     "STRATEGY_FAILED",

@@ -7,7 +7,7 @@ import type { InstrumentRecord } from "../contract/schemas.ts";
 import type { Wanted } from "../orders/wanted-order.ts";
 import type { Occasion } from "./failure.ts";
 
-/** What the thread is started with. */
+/** Data that the thread is started with. */
 export interface IsolatedFacts {
   /** The file that defines the strategy. */
   readonly file: string | undefined;

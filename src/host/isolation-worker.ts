@@ -82,7 +82,7 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
       protects = protections;
       want(wanted);
     },
-    // What it placed by hand is withdrawn where the orders are, when it is told there.
+    // Orders that it placed by hand are withdrawn by the main thread when it receives the end.
     withdraw: () => want([]),
     // What changes nothing is noticed where the orders are.
     renew: () => false,

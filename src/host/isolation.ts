@@ -24,7 +24,7 @@ import { streamPaths } from "./isolation-messages.ts";
 import type { Isolation, Strategy } from "./strategy.ts";
 import { startThread } from "./worker-start.ts";
 
-/** How long loading may take; as for a config. */
+/** Longest time that loading may take; as for a config. */
 const loadMsMax = 30_000;
 /** Values on their way to it; at full pace of the fastest market this is many times `answerMs`. */
 const aheadMax = 200_000;

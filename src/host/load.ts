@@ -34,7 +34,7 @@ export const loadConfigFile = async (path: string, options: LoadOptions = {}): P
 };
 
 /**
- * What a file exports. Of one written for CommonJS, as files are below a package.json without `"type": "module"`, all
+ * Exports of a file. Of a file written for CommonJS, as files are below a package.json without `"type": "module"`, all
  * of it is the default export.
  */
 export const exportsOf = async (address: string): Promise<object> => {
@@ -87,7 +87,7 @@ const checkFile = (file: string, name: string): void => {
 
 const neighboursMax = 8;
 
-/** What stands in the same folder: the nearest name, and what else there is. */
+/** Files in the same folder: the nearest name, and the others. */
 const neighbours = (file: string): string => {
   const folder = dirname(file);
   const name = shortName(folder) === "." ? "this folder" : shortName(folder);
@@ -125,7 +125,8 @@ const adviceOn = (text: string): string =>
     : "";
 
 const reasonOf = (error: unknown, file: string): string => {
-  if (!(error instanceof Error)) return `${spelled(error)} was thrown. Throw an Error, so that it can say more.`;
+  if (!(error instanceof Error))
+    return `${spelled(error)} was thrown. Throw an Error, so that its message and place are shown.`;
   const text = essence(error.message);
   const kind = silentKinds.includes(error.name) || text.startsWith(error.name) ? "" : `${error.name}: `;
   const line = lineOf(error, file);
@@ -154,7 +155,7 @@ const entries =
   "sluice/backtest, the embedded exchange from sluice/plugins/venue-server, recorded runs from sluice/plugins/session, tests from sluice/testing, " +
   "the guard from sluice/plugins/compare, simulation from sluice/plugins/simulate.";
 
-/** Where the user's own file stands in the stack, if it does. */
+/** Place of the user's own file in the stack, if there is one. */
 const lineOf = (error: Error, file: string): string | undefined => {
   for (const line of (error.stack ?? "").split("\n")) {
     const at = Math.max(line.indexOf(`${file}:`), line.indexOf(`${pathToFileURL(file).href}:`));

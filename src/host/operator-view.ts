@@ -22,7 +22,7 @@ export interface StrategyView {
   readonly state: "starting" | "running" | "completed" | "failed";
   /** Message of the error it failed with. */
   readonly error?: string;
-  /** What it may trade now: its own mode or that of all, whichever is stricter. */
+  /** Its present mode of trading: the stricter of its own mode and that of all. */
   readonly mode: "active" | "reducing" | "halted";
   /** Present in a full stop: exits are canceled too, and stops and targets are suspended. */
   readonly full?: true;
@@ -36,15 +36,15 @@ export interface StrategyView {
   readonly positions: ReadonlyMap<string, Position>;
 }
 
-/** Which orders of an engine: every field given must match; nothing given matches all. */
+/** Selects orders of an engine: every field given must match; nothing given matches all. */
 export interface OrdersOfEngine extends OrderFilter {
-  /** Of the strategy of this name. */
+  /** Only orders of the strategy of this name. */
   readonly strategy?: string;
   /** The one with this client order id. */
   readonly clOrdId?: string;
 }
 
-/** How long the answers of one endpoint took, in milliseconds; a percentile is at most a fifth above the true one. */
+/** Times that the answers of one endpoint took, in milliseconds; a percentile is at most a fifth above the true one. */
 export interface EndpointLatency {
   readonly endpoint: string;
   /** Answers so far. */
@@ -88,11 +88,11 @@ export interface PositionDifference {
   readonly account: string;
   /** Net of all strategies. */
   readonly held: string;
-  /** Who holds it. */
+  /** Its holder. */
   readonly holders: readonly { readonly strategy: string; readonly qty: string }[];
 }
 
-/** Who holds what, in brackets; empty where nobody holds anything. */
+/** The holders and what each holds, in brackets; empty without a holder. */
 export const holdersText = (holders: PositionDifference["holders"]): string => {
   const parts = holders.map(({ strategy, qty }) => `${strategy} ${qty}`).join(", ");
   return parts === "" ? "" : ` (${parts})`;
@@ -112,7 +112,7 @@ export interface StandbyHealth {
   readonly standbys: readonly StandbyProcess[];
   /** The copy of the journal in the store is not up to date. */
   readonly copyBehind: boolean;
-  /** The role in one line, for people; left out where there is nothing to say. */
+  /** The role in one line, for people; undefined where there is none. */
   readonly text?: string;
   /** Error of the last call to the store; left out where it succeeded. */
   readonly storeError?: string;
@@ -140,7 +140,7 @@ export interface EngineHealth {
   /** By uid: true while every change of the user's orders is pushed; otherwise they are polled. */
   readonly pushing: Readonly<Record<string, boolean>>;
   /**
-   * How late timers ran, in milliseconds: at most within the last minute, and at most ever; undefined where time is
+   * Lateness of timers, in milliseconds: at most within the last minute, and at most ever; undefined where time is
    * virtual.
    */
   readonly eventLoop: { readonly lateMs: number; readonly lateMsMax: number } | undefined;
@@ -159,7 +159,7 @@ export interface EngineHealth {
   readonly standby: StandbyHealth;
   /** Left out where the engine shares its quota with no other. */
   readonly group?: GroupHealth;
-  /** What each plugin with a state of its own reports, by its name in the config. */
+  /** Report of each plugin with a state of its own, by its name in the config. */
   readonly plugins: Readonly<Record<string, object>>;
   readonly resources: readonly ResourceHealth[];
   /** Reported as the anomaly `position.differs`, and not in agreement since. */
@@ -178,9 +178,9 @@ export interface Steering {
   readonly openOrders: () => readonly OrderUpdate[];
   /**
    * Cancels matching orders of all strategies and users at once, with or without a subscriber, in as few calls as
-   * possible. Emits each result, also to a later subscriber, and completes, as `orders.cancel` of a strategy does. A canceled order is not placed again until its strategy wants something else;
-   * orders that protect a position stay. An unknown strategy or condition throws an error that names it, and
-   * nothing is canceled.
+   * possible. Emits each result, also to a later subscriber, and completes, as `orders.cancel` of a strategy does. A
+   * canceled order is not placed again until its strategy wants something else; orders that protect a position stay. An
+   * unknown strategy or condition throws an error that names it, and nothing is canceled.
    */
   readonly cancel: (where?: OrdersOfEngine) => Observable<CancelResult>;
   /**
@@ -200,6 +200,6 @@ export interface Steering {
     readonly reason: string;
     readonly strategy?: string;
   }) => void;
-  /** How the engine does, as plain data. */
+  /** State of the engine as plain data. */
   readonly health: () => EngineHealth;
 }

@@ -2,10 +2,10 @@
  * Streams of the engine, wrapped for the strategy or plugin that subscribes to them.
  *
  * Invariants: a value is delivered in the execution context of the subscription's owner; an error thrown by a
- * subscriber fails its owner only; every subscription ends with its owner, and a stream completes then, while the result
- * of a call completes only when the call has ended; an owner that has ended causes no new work of the engine; the
- * engine's side of a subscription runs in the engine's context. A Subscriber is handed to the source itself, because a
- * plain observer would be wrapped twice for every value.
+ * subscriber fails its owner only; every subscription ends with its owner, and a stream completes then, while the
+ * result of a call completes only when the call has ended; an owner that has ended causes no new work of the engine;
+ * the engine's side of a subscription runs in the engine's context. A Subscriber is handed to the source itself,
+ * because a plain observer would be wrapped twice for every value.
  */
 import { Observable, Subscriber, Subscription } from "rxjs";
 import type { Market } from "../market/market-data.ts";
@@ -75,13 +75,13 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     });
   }
 
-  /** Unsubscribing is the engine's work, whichever code calls it. */
+  /** Unsubscribing is the engine's work, even when user code calls it. */
   override unsubscribe(): void {
     if (this.closed) return;
     outside(() => {
       super.unsubscribe();
     });
-    // Whatever ends an owner does it in the owner's context. A target that unsubscribed takes nothing any more.
+    // An owner ends in its own context, whatever the cause. A target that unsubscribed receives nothing further.
     if (this.#completes && this.#owner.life.closed) this.#target.complete();
   }
 
@@ -106,7 +106,10 @@ const isEnding = (life: Subscription): boolean => life instanceof OwnerLife && l
 /** A stream of the engine, which completes when the owner ends. */
 export const owned = <T>(owner: Owner, source$: Observable<T>): Observable<T> => wrapped(owner, source$, true);
 
-/** What a call of a plugin emits: its completion says that the call has ended, so the end of the owner is none. */
+/**
+ * Values of a plugin's call. Its completion means that the call has ended, so the end of the owner does not complete
+ * it.
+ */
 export const ownedResult = <T>(owner: Owner, source$: Observable<T>): Observable<T> => wrapped(owner, source$, false);
 
 export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfState => ({

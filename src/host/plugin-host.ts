@@ -47,7 +47,7 @@ export class PluginHost {
   readonly #running: Running[] = [];
   readonly #undone: Running[] = [];
 
-  /** Work that an undo starts takes the machine's time, whatever clock the engine has. */
+  /** Work that an undo starts uses the machine's time, even when the engine has another clock. */
   constructor(
     clock: Clock,
     journal: Pick<EventLog, "append">,
@@ -185,7 +185,7 @@ const undoOf = (added: unknown): (() => unknown) | undefined => {
   return typeof unsubscribe === "function" ? () => unsubscribe.call(added) as unknown : undefined;
 };
 
-/** What ending its subscriptions threw. */
+/** Error that ending its subscriptions threw. */
 const closed = (life: Subscription): readonly unknown[] => {
   try {
     life.unsubscribe();

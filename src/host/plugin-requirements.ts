@@ -1,5 +1,5 @@
 /**
- * What a plugin requires: a version of Sluice, other plugins, and modes of running.
+ * Requirements of a plugin: a version of Sluice, other plugins, and modes of running.
  *
  * Invariants: a config is checked against it when it is loaded, before any code of the plugin runs. Every plugin that
  * does not fit is named.
@@ -11,7 +11,7 @@ import { didYouMean, SluiceError } from "../errors.ts";
 /** A way of running: against recorded data, with paper money, or with real orders. */
 type PluginMode = "backtest" | "paper" | "live";
 
-/** What a plugin requires of its surroundings. Every member is optional. */
+/** Requirements of a plugin. Every member is optional. */
 export interface PluginRequirements {
   /** Versions of Sluice that it works with: a range as npm writes it, such as `"^0.2.0"`. */
   readonly sluice?: string;

@@ -14,7 +14,7 @@ import type { Estimate, PlannedAction, QuotaState } from "./context.ts";
 const pauseMs = 250;
 
 /**
- * Now, and after whatever changed it, at most once in a while: the last change of a burst is always emitted. Nothing is
+ * Emits now and after each change, at most once in a while: the last change of a burst is always emitted. Nothing is
  * computed without a subscriber.
  */
 export const quotaStream = (clock: Clock, journal: EventLog, now: () => QuotaState): Observable<QuotaState> =>

@@ -9,9 +9,9 @@
  */
 import type { Random } from "../random.ts";
 
-/** Failures within the time after which a strategy is started again no more: the last of them quarantines it. */
+/** Number of failures within the time after which a strategy is not started again: the last of them quarantines it. */
 export interface RestartPolicy {
-  /** Failures within `withinMs` that end it for good; the first ones restart it. */
+  /** Number of failures within `withinMs` that end it; the earlier ones restart it. */
   readonly attempts: number;
   /** Milliseconds that a failure counts. */
   readonly withinMs: number;

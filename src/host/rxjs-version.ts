@@ -26,7 +26,9 @@ interface ForeignObservable<T> {
   subscribe(observer: Partial<Observer<T>>, options?: { readonly signal: AbortSignal }): unknown;
 }
 
-/** What a strategy may return: an observable of any library, a promise, or a synchronous or asynchronous iterable. */
+/**
+ * Value that a strategy may return: an observable of any library, a promise, or a synchronous or asynchronous iterable.
+ */
 export type StreamInput<T> = ObservableInput<T> | ForeignObservable<T>;
 
 /** Replacements of RxJS's objects; each is given the original. */
@@ -128,7 +130,7 @@ const ofIterable = <T>(source: AsyncIterable<T>): Observable<T> =>
       subscriber.error(error);
     });
     return () => {
-      // What it throws while it ends has nobody to be reported to, as in `for await`.
+      // An error thrown while it ends has no receiver, as in `for await`.
       Promise.resolve(iterator.return?.()).catch(() => undefined);
     };
   });

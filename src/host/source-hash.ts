@@ -13,7 +13,7 @@ import type { CheckedConfig } from "./config.ts";
 export const hashOfConfig = (configPath: string, config: CheckedConfig): string =>
   withSources(configPath).update(valuesOf(config)).digest("hex");
 
-/** Of the files alone: nothing of them is run. */
+/** Reads the files only: none of their code is run. */
 export const hashOfSources = (configPath: string): string => withSources(configPath).digest("hex");
 
 const withSources = (configPath: string): Hash => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * From the address of the command line's folder: in it in a checkout; in a package that folder is built, and the script
- * stands beside the sources.
+ * is next to the sources.
  */
 export const starterFrom = (cli: string): string => {
   const beside = fileURLToPath(new URL("./sluice.mjs", cli));

@@ -23,19 +23,19 @@ import { observableOf } from "./rxjs-version.ts";
 import type { Strategy } from "./strategy.ts";
 import { installVirtualGlobals } from "./virtual-globals.ts";
 
-/** Whether a strategy runs, has completed or has failed, and with which message. */
+/** State of a strategy: running, completed or failed, with its message. */
 type StrategyState = { readonly state: "running" | "completed" | "failed"; readonly error?: string };
 
 type Parts = Omit<StrategyContext<never>, "options">;
 
-/** Where wanted orders go. */
+/** Receiver of wanted orders. */
 type OrderSink = Pick<OrderManager, "renew" | "replace" | "setStrategyMode" | "withdraw">;
 
 export interface StrategyHost {
   /** Starts a strategy whose wanted orders go to `orderManager`. */
   start(strategy: Strategy, parts: Parts, orderManager: OrderSink): void;
   /**
-   * Ends the strategy of the same name, whatever its state, and starts this one in its place; its orders stay until the
+   * Ends the strategy of the same name in any state, and starts this one in its place; its orders stay until the
    * first set of wanted orders. `changes` holds the changed options. Returns false and does nothing where no strategy
    * of this name was started or all were stopped.
    */

@@ -12,7 +12,7 @@ import type { PluginRequirements } from "./plugin-requirements.ts";
 
 /** Limits of a strategy that runs in its own thread. */
 export interface Isolation {
-  /** It has failed when nothing said to it is worked off for so long. Default 2 000 ms. */
+  /** Longest time without work on its messages; a longer one counts as a failure. Default 2 000 ms. */
   readonly answerMs: number;
   /** Its JavaScript heap, in MiB. Default 128. */
   readonly heapMb: number;
@@ -37,7 +37,7 @@ export interface Strategy {
   };
 }
 
-/** What ends a plugin: a function, whose promise is awaited for two seconds, or a subscription. */
+/** Value that ends a plugin: a function, whose promise is awaited for two seconds, or a subscription. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a set-up that returns nothing has this type
 export type PluginUndo = void | undefined | (() => unknown) | Unsubscribable;
 

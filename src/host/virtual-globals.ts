@@ -96,9 +96,9 @@ const switchDate = (): void => {
 const laterOnMachine = globalThis.setTimeout;
 
 /**
- * What `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One that
- * a library made for all its callers, as the client of HTTP does, and sets again after the end of the owner that called
- * it first, is the machine's from then on.
+ * Timer that `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One
+ * that a library made for all its callers, as the client of HTTP does, and sets again after the end of the owner that
+ * called it first, is the machine's from then on.
  */
 class OwnedTimer {
   readonly #owner: Owner;

@@ -32,7 +32,7 @@ const bootstrap = `const { workerData: { resolvers, compiled, loaders, entry } }
 })();`;
 
 interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resourceLimits"> {
-  /** What the thread finds as its environment; that of the process when left out. */
+  /** Environment of the thread; that of the process when left out. */
   readonly env?: NodeJS.Dict<string>;
   /** Public entries, besides the main one, that the files it loads import: `backtest` for `sluice/backtest`. */
   readonly entries?: readonly string[];

@@ -1,5 +1,6 @@
 /**
- * Which recorded bars give the bars that are asked for: those of the same grid, else the longest that fit into them.
+ * Selects the recorded bars from which requested bars are made: those of the same grid, else the longest that fit into
+ * them.
  *
  * Invariants: a recorded bar lies within one of the bars that are built from it, so none ends before its last data;
  * bars asked for without an anchor or a zone have those of the recorded bars.
@@ -29,7 +30,7 @@ export const sourceOf = (series: CandleSeries, shiftMs = 0): BarSource => {
   };
 };
 
-/** How far bars of a fixed length are off the usual begin, at most half a bar to either side. */
+/** Offset of bars of a fixed length from the usual begin, at most half a bar to either side. */
 const phaseOf = (at: number, barMs: number): number => {
   const usual = new BarCalendar({ length: barMs, anchorMs: 0, zone: "UTC" });
   const late = Math.round(at - usual.startOf(at)) % barMs;

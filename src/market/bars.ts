@@ -1,7 +1,7 @@
 /**
  * Bars of one length for one instrument, built from trades or from shorter recorded bars.
  *
- * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end, and never changed; no
+ * Invariants: bars begin and end by their calendar; a bar is emitted once, after its end, and never changed; no
  * bar holds data from after its end; a length of time without trades gives no bar; a bar still open when the recording
  * ends is never emitted. A bar that began before the first data is marked as partial.
  * Not here: when bars begin (calendar/bar-calendar.ts), which recorded bars build them (bar-sources.ts).
@@ -20,8 +20,8 @@ export class Bars {
   /** The end of the bar being built; infinite when there is none. */
   closesAt = Number.POSITIVE_INFINITY;
   /**
-   * When it is to be emitted though nothing arrives: at its end where it is built from trades, after a gap in recorded
-   * bars where it is built from them.
+   * Time at which it is emitted even when nothing arrives: at its end where it is built from trades, after a gap in
+   * recorded bars where it is built from them.
    */
   dueAt = Number.POSITIVE_INFINITY;
   /** All data from here on reaches the bars. */
@@ -29,7 +29,7 @@ export class Bars {
   #calendar: BarCalendar;
   readonly #scale: Scale;
   #built: BarColumns;
-  /** Where the bar being built stands. */
+  /** State of the bar being built. */
   #row = 0;
 
   constructor(scale: Scale, asked: AskedBars, options: HotStreamOptions<Candle>) {
@@ -40,7 +40,7 @@ export class Bars {
     this.#built = columnsOf(this.#calendar);
   }
 
-  /** Bars begin as `calendar` says from now on. A bar that is being built ends as it began. */
+  /** From now on bars begin by `calendar`. A bar that is being built ends as it began. */
   follow(calendar: BarCalendar): void {
     if (gridName(calendar.grid) === gridName(this.#calendar.grid)) return;
     this.#calendar = calendar;
@@ -108,13 +108,13 @@ const columnsOf = (calendar: BarCalendar): BarColumns => {
   return calendar.isFixed ? columns : { ...columns, calendar };
 };
 
-/** Where a shorter bar lies, and what comes after it. */
+/** Place of a shorter bar, and the time of the next one. */
 interface ShorterBar {
   readonly openedAt: number;
   readonly closedAt: number;
-  /** How long after its end it was delivered. */
+  /** Delay between its end and its delivery. */
   readonly lateMs: number;
-  /** When the next one closes; the same as `closedAt` where that is not known. */
+  /** Time at which the next one closes; the same as `closedAt` where that is not known. */
   readonly nextAt: number;
 }
 

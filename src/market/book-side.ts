@@ -3,7 +3,7 @@
  *
  * Invariants: prices are unique and sorted from the worst to the best, so that changes near the top move few cells; a
  * list of levels that was handed out does not change any more: the next change is made to a copy, which costs one copy
- * of pointers however many levels there are. Prices whose numbers are rounded have their exact order beside: `exact`
+ * of pointers for any number of levels. Prices whose numbers are rounded have their exact order in addition: `exact`
  * compares a level with the price of the same number.
  */
 export class BookSide<Level> {

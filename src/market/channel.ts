@@ -15,7 +15,7 @@ import { type CandleSeries, gridIn, type QuoteSeries, type Series, type TradeSer
 import { type BarColumns, openedBy, QuoteView, type Scale, TradeView } from "./views.ts";
 
 /**
- * The way of one series to its streams. A class for each kind: the player's loop tells few shapes apart faster than
+ * Carries one series to its streams. A class for each kind: the player's loop distinguishes few shapes faster than
  * many closures.
  */
 export interface Route {
@@ -23,7 +23,7 @@ export interface Route {
   take(row: number, at: number): void;
 }
 
-/** Where the price of the latest trade or bar stands: a place costs less to note than a number. */
+/** Row of the latest trade's or bar's price: an index costs less to store than a number. */
 interface LastPx {
   column: Float64Array | undefined;
   row: number;
@@ -156,7 +156,7 @@ class LatestQuote {
   }
 }
 
-/** What trades and bars share. */
+/** Members that trades and bars share. */
 interface PriceParts {
   readonly scale: Scale;
   readonly last: LastPx;

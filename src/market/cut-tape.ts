@@ -24,7 +24,7 @@ type Levels = Extract<Series, { readonly kind: "level" }>;
 type Quotes = Extract<Series, { readonly kind: "quote" }>;
 type Column = Float64Array | Int8Array | Uint8Array;
 
-/** The rows a window takes of one series: `from` up to `to`, after `head`, which tells the state at its start. */
+/** The rows a window takes of one series: `from` up to `to`, after `head`, which gives the state at its start. */
 interface Part {
   readonly from: number;
   readonly to: number;
@@ -49,7 +49,7 @@ export const cutTape = (tape: Tape, window: TimeWindow): Tape => {
   });
 };
 
-/** What of each series lies before the window: the rows that `cutTape` leaves out there. */
+/** Rows of each series before the window, which `cutTape` leaves out there. */
 export const rowsBeforeWindow = (tape: Tape, { fromAt }: TimeWindow): Tape["series"] =>
   tape.series.map((series) => {
     const before = series.kind === "candle" ? barsBefore(series, fromAt) : rowsBefore(series.at, fromAt);
@@ -72,7 +72,7 @@ const partOf = (series: Series, tape: Tape, { fromAt, toAt }: TimeWindow): Part 
     const quotes = tape.series.find((one): one is Quotes => one.kind === "quote" && one.instrument === instrument);
     return { from, to, ...bookHead(series, quotes, from, fromAt) };
   }
-  // What was traded or charged before is over; quotes, marks and rules stand until the next ones.
+  // Earlier trades and charges are left out; quotes, marks and rules apply until the next ones.
   if (series.kind === "trade" || series.kind === "funding" || at[from] === fromAt) return { from, to, ...none };
   const row = from - 1;
   const last = columnsIn(series).map(([name, column]) => [name, [column[row] as number]] as const);
@@ -137,7 +137,7 @@ const rowsOf = (
   return quoted === undefined || levels.some(([px]) => px === quoted) ? rows : [...rows, [sign, quoted, 0]];
 };
 
-/** What a quote shows of a side: nothing better than it, and nothing at all where it is empty. */
+/** Levels of a side that a quote shows: nothing better than it, and nothing at all where it is empty. */
 const showBest = (side: Side, sign: 1 | -1, px: number, qty: number): void => {
   if (qty === 0) side.clear();
   for (let { best } = side; best !== undefined && sign * best[0] > sign * px; { best } = side)

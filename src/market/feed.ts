@@ -24,7 +24,8 @@ interface FeedOptions {
   /** Called with what a subscriber threw; the other subscribers run on. */
   readonly onError?: (error: unknown) => void;
   /**
-   * What is added to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed later.
+   * Milliseconds to add to a recorded instant to reach the engine's clock; dates recorded bars when a tape is replayed
+   * later.
    */
   readonly shiftMs?: number;
   /** Levels a side in each emitted book; all of them when left out. */
@@ -42,7 +43,7 @@ export interface Feed extends PrintedMarket {
   routesOf(tape: Tape): readonly Route[];
   /** Emits the bars that have ended by `at`, for times in which nothing is delivered. */
   tick(at: number): void;
-  /** When `tick` next has something to do; infinite while no bar is being built from trades. */
+  /** Time at which `tick` next has work; infinite while no bar is being built from trades. */
   readonly nextBarAt: number;
   complete(): void;
 }

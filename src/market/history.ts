@@ -1,5 +1,5 @@
 /**
- * What came before a stream: the request for it, and where it is found.
+ * History before a stream: the request for it, and its source.
  *
  * Invariants: a source answers with what was finished before the instant it is asked for; what it shows beyond is
  * dropped where it is read (host/market-history.ts).
@@ -17,7 +17,7 @@ import type { Candle, HistoryOptions, Quote, Trade } from "./market-data.ts";
  */
 export interface HistoryCandle {
   readonly openedAt: number;
-  /** When it closed; `openedAt` and the length asked for when left out. */
+  /** Time at which it closed; `openedAt` and the length asked for when left out. */
   readonly at?: number;
   readonly open: string;
   readonly high: string;
@@ -31,7 +31,7 @@ type Answer<T> = readonly T[] | PromiseLike<readonly T[]>;
 /**
  * The bars of `barMs` milliseconds, or of a length that divides it, that opened at or after `from` and closed by `to`,
  * in any order. `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no
- * bars. What it throws or rejects with is told, and the stream begins without.
+ * bars. An error is emitted as an anomaly, and the stream begins without history.
  */
 export type CandleHistory = (
   instId: string,
@@ -41,9 +41,9 @@ export type CandleHistory = (
   count: number,
 ) => Answer<HistoryCandle>;
 
-/** Where history comes from. Its requests are its own: they are not counted against the exchange's limits. */
+/** Source of history. Its requests are its own: they are not counted against the exchange's limits. */
 export interface HistorySource {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly candles: CandleHistory;
   /**
@@ -63,7 +63,7 @@ export interface HistorySource {
 
 const countMax = 100_000;
 
-/** How many are asked for, 0 for none. Throws CONFIG_INVALID for anything but such options. */
+/** Number that is requested, 0 for none. Throws CONFIG_INVALID for anything but such options. */
 export const historyCount = (
   what: string,
   options: HistoryOptions | undefined,
@@ -90,7 +90,7 @@ export const historyCount = (
 const invalid = (what: string, problem: string): SluiceError =>
   new SluiceError("CONFIG_INVALID", `${what}: ${problem}`);
 
-/** A bar in decimal text, as bars are built and told. */
+/** A bar in decimal text, as bars are built and emitted. */
 export interface TextBar {
   readonly open: string;
   readonly high: string;

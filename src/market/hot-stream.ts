@@ -16,11 +16,11 @@ export interface HotStreamOptions<T> {
    * Called with what a subscriber threw. Without it the error is thrown outside the loop, where the process notices it.
    */
   readonly onError?: (error: unknown) => void;
-  /** What a new subscriber gets first; undefined for nothing. */
+  /** First value of a new subscriber; undefined for nothing. */
   readonly latest?: () => T | undefined;
 }
 
-/** An observable that tells each value to all its subscribers at once. */
+/** An observable that emits each value to all its subscribers at once. */
 export class HotStream<T> extends Observable<T> {
   // Copied on change and never mutated, so that the loop may run over it while subscribers come and go.
   #subscribers: readonly Subscriber<T>[] = [];
@@ -36,7 +36,7 @@ export class HotStream<T> extends Observable<T> {
     this.#latest = latest;
   }
 
-  /** Whether there is a subscriber to the next value. */
+  /** True while there is a subscriber to the next value. */
   get observed(): boolean {
     return this.#subscribers.length > 0;
   }

@@ -1,5 +1,5 @@
 /**
- * Prices that the engine follows: what a market order would meet, as far as the market data tells, and what was traded.
+ * Prices that the engine follows: the price a market order would meet by the market data, and prices of trades.
  *
  * Invariants: an instrument is watched from the first question about it, and while anything acts on its quotes; each
  * quote is known here before it is delivered to those subscribers, so that what it triggers is sized by it; an
@@ -108,7 +108,7 @@ export interface Print {
   readonly px: string;
   readonly low: string;
   readonly high: string;
-  /** When the first of them was traded at the earliest, on the engine's clock. */
+  /** Earliest possible time of the first trade, on the engine's clock. */
   readonly since: number;
 }
 

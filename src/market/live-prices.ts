@@ -15,7 +15,7 @@ interface FlatFees {
 
 interface LivePricesParts {
   readonly clock: Clock;
-  /** Told of what should not happen, such as a connection that is lost: a short name and a sentence. */
+  /** Receives faults, such as a connection that is lost: a short name and a sentence. */
   readonly tell: (what: string, detail: string) => void;
 }
 
@@ -32,7 +32,7 @@ export interface LivePrices {
 export interface OpenPrices {
   /** The products, and an empty series of each kind that may come of each. */
   readonly layout: Tape;
-  /** Fees at the source for each type of product, where it tells them. */
+  /** Fees at the source for each type of product, where it publishes them. */
   readonly fees: { readonly SPOT?: FlatFees; readonly SWAP?: FlatFees };
   /** Why nothing is known of present prices, in words. */
   refusal(): string | undefined;

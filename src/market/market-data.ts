@@ -1,5 +1,5 @@
 /**
- * What a strategy sees of the market: plain read-only objects with exact decimal text, made lazily.
+ * Market data for strategies: plain read-only objects with exact decimal text, made lazily.
  *
  * Invariants: objects never change after they were emitted; decimal fields are exact; fields ending in `Float` are
  * rounded copies for indicators and must not be turned back into prices without a tick.
@@ -12,7 +12,7 @@ import type { BarGridOptions, BarLength } from "./calendar/bar-calendar.ts";
 export interface Trade {
   /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
-  /** When it reached the engine: milliseconds on the engine's clock. */
+  /** Time at which it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
   /** Side of the taker. */
   readonly side: "buy" | "sell";
@@ -30,7 +30,7 @@ export interface Trade {
 export interface Quote {
   /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
-  /** When it reached the engine: milliseconds on the engine's clock. */
+  /** Time at which it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
   /** Best price that buyers offer, in quote currency. */
   readonly bidPx: string;
@@ -54,9 +54,9 @@ export interface Quote {
 export interface Candle {
   /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
-  /** When the bar closed: milliseconds on the engine's clock. */
+  /** Time at which the bar closed: milliseconds on the engine's clock. */
   readonly at: number;
-  /** When the bar began: milliseconds on the engine's clock. */
+  /** Time at which the bar began: milliseconds on the engine's clock. */
   readonly openedAt: number;
   /**
    * True where the bar began before its first data: the stream was opened within it. Left out or false otherwise.
@@ -94,7 +94,7 @@ export interface BookLevel {
 export interface BookView {
   /** Instrument id, such as `BTC-USDT-SWAP`. */
   readonly instId: string;
-  /** When it reached the engine: milliseconds on the engine's clock. */
+  /** Time at which it reached the engine: milliseconds on the engine's clock. */
   readonly at: number;
   /** Buyers' levels, the highest price first. */
   readonly bids: readonly BookLevel[];
@@ -105,13 +105,13 @@ export interface BookView {
 /** Asks a stream to begin with what came before it. */
 export interface HistoryOptions {
   /**
-   * How many to begin with, the newest last; a whole number from 1 to 100000. It counts bars, trades or quotes, not
-   * milliseconds.
+   * Number of past values to begin with, the newest last; a whole number from 1 to 100000. It counts bars, trades or
+   * quotes, not milliseconds.
    */
   readonly history?: number;
 }
 
-/** Which bars, and with what they begin. */
+/** Selects the bars and the history they begin with. */
 export interface CandleOptions extends HistoryOptions, BarGridOptions {
   /**
    * False leaves out a first bar that began before the stream was opened, as averages and ranges need it: its open,
@@ -125,8 +125,8 @@ export interface CandleOptions extends HistoryOptions, BarGridOptions {
  * Market data as streams, one per instrument, delivered on the engine's clock.
  * - Hot: what happened before subscription is not repeated, except that `quotes` and `books` start with the latest, if
  *   any, and that `{ history: n }` asks for the last `n` trades, quotes or finished bars first, in order of time. There
- *   may be fewer: what a source lacks is told as an anomaly (`history.short`, `history.gap`, `history.failed` …) once,
- *   and the stream begins without.
+ *   may be fewer: what a source lacks is emitted as an anomaly (`history.short`, `history.gap`, `history.failed` …)
+ *   once, and the stream begins without.
  * - Never errors; completes when the recording ends or the engine stops.
  * - An instrument without recorded data of a kind emits nothing.
  */

@@ -33,7 +33,7 @@ interface RecordedRows {
   known(now: number): readonly KnownRows[];
 }
 
-/** How many times before `at`, or at it where `including`, a rising column begins with. */
+/** Number of times at the start of a rising column that are before `at`, or at it where `including`. */
 export const rowsBefore = (times: Float64Array, at: number, including = false): number => {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -53,7 +53,9 @@ export class RecordedHistory {
     this.#recorded = recorded;
   }
 
-  /** The last `count` bars finished by `now`, or all there are. Bars of which the first part is missing are left out. */
+  /**
+   * The last `count` bars finished by `now`, or all there are. Bars of which the first part is missing are left out.
+   */
   candles(instId: string, bars: number | AskedBars, now: number, count: number): readonly Candle[] {
     const asked = typeof bars === "number" ? askedBars(bars) : bars;
     const all = this.#of(instId, now);

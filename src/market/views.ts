@@ -12,7 +12,7 @@ import type { BarCalendar } from "./calendar/bar-calendar.ts";
 import type { BookLevel, BookView, Candle, Quote, Trade } from "./market-data.ts";
 import type { CandleSeries, QuoteSeries, TapeInstrument, TradeSeries } from "./tape/tape.ts";
 
-/** How the counts of one instrument are spelled. `half` is half a tick, the grid on which the mid price lies. */
+/** Spelling of the counts of one instrument. `half` is half a tick, the grid on which the mid price lies. */
 export interface Scale {
   readonly instId: string;
   readonly tick: Grid;
@@ -124,7 +124,7 @@ export class QuoteView implements Quote {
 
 /** Bars of one length in ticks and lots, as they are recorded and built. */
 export interface BarColumns extends Pick<CandleSeries, "barMs" | "open" | "high" | "low" | "close" | "volume"> {
-  /** Of bars that are not all equally long. */
+  /** For bars that are not all equally long. */
   readonly calendar?: BarCalendar;
 }
 

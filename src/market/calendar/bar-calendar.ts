@@ -1,5 +1,5 @@
 /**
- * When bars begin and end: a fixed length from an anchor on, or days, weeks and months of a time zone.
+ * Begins and ends of bars: a fixed length from an anchor on, or days, weeks and months of a time zone.
  *
  * A length in milliseconds is counted from 1 January 1970 on, whole weeks from a Monday. An anchor moves the begin of
  * every bar. In a zone bars follow its calendar: a day lasts 23 to 25 hours, and shorter bars are counted from its
@@ -15,11 +15,11 @@ import { ZoneOffsets } from "./zone-offsets.ts";
 /** Length of bars: whole milliseconds, or a unit of the calendar. */
 export type BarLength = number | "day" | "week" | "month";
 
-/** Where bars begin. */
+/** Begins of bars. */
 export interface BarGridOptions {
   /**
-   * When bars begin: a time of day such as "17:00" or "00:30", or milliseconds after the usual begin. A day that begins
-   * at or after noon is the day of the next date, so that weeks of days from 17:00 begin on Sunday at 17:00.
+   * Begin of the bars: a time of day such as "17:00" or "00:30", or milliseconds after the usual begin. A day that
+   * begins at or after noon is the day of the next date, so that weeks of days from 17:00 begin on Sunday at 17:00.
    * @default midnight; Monday for weeks; the first for months
    */
   readonly anchor?: string | number | undefined;
@@ -122,7 +122,7 @@ export class BarCalendar {
   readonly barMs: number;
   /** Every bar is `barMs` long. */
   readonly isFixed: boolean;
-  /** Of fixed bars: where one begins. */
+  /** Begin of a fixed bar. */
   readonly #base: number;
   readonly #zone: ZoneOffsets | undefined;
   /** The bar that was asked for last. */
@@ -150,12 +150,12 @@ export class BarCalendar {
     return this.#end;
   }
 
-  /** When the bar ends that has its last data before `at`, which may be off by the fraction of a millisecond. */
+  /** End of the bar that has its last data before `at`, which may be off by the fraction of a millisecond. */
   endBy(at: number): number {
     return this.endOf(at - 1);
   }
 
-  /** When the bar began that ended at `at`. */
+  /** Begin of the bar that ended at `at`. */
   openedBy(at: number): number {
     return this.isFixed ? at - this.barMs : this.startOf(at - 1);
   }

@@ -26,13 +26,13 @@ const spareBytes = 64;
 
 interface EncodedSeries {
   readonly bytes: Buffer;
-  /** SHA-256 of the uncompressed bytes: the same rows give the same text whatever compressed them. */
+  /** SHA-256 of the uncompressed bytes: the same rows give the same text with any compression. */
   readonly content: string;
 }
 
 interface DecodedSeries {
   readonly at: Float64Array;
-  /** In the order of `columnNames`. */
+  /** Columns in the order of `columnNames`. */
   readonly columns: readonly Column[];
   readonly content: string;
 }
@@ -130,7 +130,7 @@ interface Block {
   readonly packed: Buffer;
 }
 
-/** The blocks of a file by their headers; counts are settled here, before memory is taken for them. */
+/** The blocks of a file by their headers; counts are checked here, before memory is allocated for them. */
 const findBlocks = (bytes: Buffer, kind: SeriesKind, file: string): readonly Block[] => {
   const width = 1 + columnNames[kind].length;
   const blocks: Block[] = [];

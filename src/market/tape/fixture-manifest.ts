@@ -2,7 +2,7 @@
  * The manifest of a fixture: what its files hold, in one readable page.
  *
  * Invariants: a manifest of another format version is refused before anything else is read;
- * `contentHash` depends on instruments and rows alone, so the same data has the same hash whatever compressed it.
+ * `contentHash` depends on instruments and rows alone, so the same data has the same hash with any compression.
  */
 import { createHash } from "node:crypto";
 import { parseHuman } from "../../contract/validate.ts";

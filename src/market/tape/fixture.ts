@@ -1,7 +1,7 @@
 /**
  * Fixtures: recorded or made market data as a folder that loads fast and cannot change unnoticed.
  *
- * The folder holds `manifest.json` (manifest-schema.ts says what is in it: format "sluice-fixture/1", source,
+ * The folder holds `manifest.json` (manifest-schema.ts describes it: format "sluice-fixture/1", source,
  * instruments with tick and lot size, one entry a series with file, kind, rows, bytes and hashes, first and last
  * instant, notes of the import, contentHash) and one binary file a series, named after instrument and kind. The bytes
  * of such a file are described in fixture-blocks.ts. Prices are counts of `tickSize`, quantities counts of `lotSize`,
@@ -53,7 +53,7 @@ export type { FixtureManifest, FixtureNote } from "./manifest-schema.ts";
 
 /** Text of a manifest about the rows. */
 export interface FixtureMeta {
-  /** Where the data came from, in words, for readers of the manifest. */
+  /** Origin of the data, in words, for readers of the manifest. */
   readonly source: string;
   readonly notes?: readonly FixtureNote[];
   readonly feed?: FixtureFeed;
@@ -68,9 +68,9 @@ export interface Fixture {
 /** The folder of a fixture that was written, and what is in it: what `--json` prints. */
 export interface WrittenFixture extends FixtureManifest {
   readonly fixture: string;
-  /** Of an import: what each file gave. */
+  /** Rows that each imported file gave. */
   readonly files?: readonly ImportedFile[];
-  /** Of an import: rows as no market has them, where there are any. */
+  /** Imported rows that no market has, where there are any. */
   readonly problems?: readonly FixtureFinding[];
 }
 
@@ -100,7 +100,7 @@ export interface FixtureFinding {
 
 const manifestFile = "manifest.json";
 
-/** How a fixture is written. */
+/** Options of writing a fixture. */
 export interface WriteOptions {
   /** Replaces the fixture that is there. Default false: it is refused. */
   readonly force?: boolean;
@@ -268,7 +268,7 @@ export const checkWritable = (dir: string, { force = false }: WriteOptions = {})
   throw new SluiceError("USAGE", problem);
 };
 
-/** The file that stands where a path needs a folder. */
+/** The file at a place where a path needs a folder. */
 const fileAbove = (target: string): string | undefined => {
   const folder = dirname(target);
   if (folder === target) return undefined;
@@ -276,7 +276,7 @@ const fileAbove = (target: string): string | undefined => {
   return statSync(folder).isDirectory() ? undefined : folder;
 };
 
-/** What a fixture holds, in a few words. */
+/** Contents of a fixture, in a few words. */
 export const heldIn = ({ instruments, rows, source }: FixtureManifest): string =>
   `${rows} rows of ${instruments.map(({ instId }) => instId).join(", ")} (${source.replace(/\.$/, "")})`;
 
@@ -308,7 +308,7 @@ const swap = (draft: string, target: string, old: string): void => {
 };
 
 /**
- * What a process that was killed left aside: the fixture itself between the two renames, after them what it replaced.
+ * Folder that a killed process left: the fixture itself between the two renames, after them what it replaced.
  */
 const putBack = (target: string): void => {
   const folder = dirname(target);

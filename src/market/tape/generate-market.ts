@@ -16,11 +16,11 @@ export interface GenerateMarketOptions extends WriteOptions {
   readonly out: string;
   /** Such as `BTC-USDT-SWAP`. */
   readonly instruments: readonly string[];
-  /** What chance grows from; the same seed gives the same market. Default "1". */
+  /** Seed of the random numbers; the same seed gives the same market. Default "1". */
   readonly seed?: string;
   /** Length of the market, default 60. */
   readonly minutes?: number;
-  /** How often the best prices change, on average; default 120. */
+  /** Changes of the best prices, on average; default 120. */
   readonly quotesPerMinute?: number;
   /** First instant, ISO 8601 in UTC; default 2024-01-01. */
   readonly start?: string;

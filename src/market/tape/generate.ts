@@ -4,7 +4,7 @@
  *
  * Invariants: whole-number arithmetic from a seed, so the same options give the same tape on every machine; the bid is
  * always below the ask; a trade prints at the quote it met and never for more than it displayed; an instrument's market
- * does not depend on which others are made beside it; made in parts it is the same market.
+ * does not depend on which others are made together with it; made in parts it is the same market.
  * Not here: any claim that a strategy that earns on this earns anywhere else.
  */
 import { parseInstId } from "../../contract/inst-id.ts";
@@ -15,7 +15,7 @@ import { type SeriesBuilder, seriesBuilder } from "./series-builder.ts";
 import { createTape, type Series, type Tape, type TapeInstrument } from "./tape.ts";
 
 interface GeneratedInstrument extends TapeInstrument {
-  /** Where the price begins, decimal text on the tick. */
+  /** First price, decimal text on the tick. */
   readonly startPx: string;
 }
 
@@ -140,7 +140,7 @@ interface Market {
 
 type Trades = Pick<SeriesBuilder<"trade">, "push">;
 
-/** One instrument's market, which goes on from where it was up to `endAt`. */
+/** One instrument's market, which continues up to `endAt`. */
 const createWalk = (random: Random, { startPx, tickSize }: GeneratedInstrument, startAt: number, meanGapMs: number) => {
   const start = grid(tickSize).parse(startPx);
   if (start < 100)

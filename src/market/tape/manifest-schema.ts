@@ -1,5 +1,5 @@
 /**
- * What a manifest of a fixture holds, as a schema and as a quick check.
+ * Contents of a fixture's manifest, as a schema and as a quick check.
  *
  * Invariants: what the quick check takes the schema takes, too; file names stay inside the folder.
  * Not here: reading one (fixture-manifest.ts).
@@ -16,11 +16,13 @@ export interface FixtureSeries {
   readonly instId: string;
   /** Candles only. */
   readonly barMs?: number;
-  /** Name of the grid of bars that are not all equally long, such as `month` or `86400000@-25200000@America/New_York`. */
+  /**
+   * Name of the grid of bars that are not all equally long, such as `month` or `86400000@-25200000@America/New_York`.
+   */
   readonly bars?: string;
   readonly rows: number;
   readonly bytes: number;
-  /** Of the file as it lies on disk. */
+  /** SHA-256 of the file on disk. */
   readonly sha256: string;
   /** SHA-256 of the rows before compression. */
   readonly content: string;
@@ -34,9 +36,9 @@ export interface FixtureNote {
   readonly count: number;
 }
 
-/** How long messages took from the exchange to the recorder, where a recording tells it. */
+/** Time that messages took from the exchange to the recorder, where a recording contains it. */
 export interface FixtureFeed {
-  /** How far the recorder's clock was behind the exchange's, at least. */
+  /** Smallest lag of the recorder's clock behind the exchange's. */
   readonly clockBehindMs: number;
   /** Quantiles from the shortest to the longest, in equal steps. */
   readonly delaysMs: readonly number[];
@@ -45,7 +47,7 @@ export interface FixtureFeed {
 /** The file `manifest.json` of a fixture: where its data came from, its instruments, series, times and hash. */
 export interface FixtureManifest {
   readonly format: typeof manifestFormat;
-  /** Where the data came from, in words. */
+  /** Origin of the data, in words. */
   readonly source: string;
   readonly instruments: readonly TapeInstrument[];
   readonly series: readonly FixtureSeries[];
@@ -125,7 +127,7 @@ const listOf =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
-/** With all of `required`, and nothing that is in neither. */
+/** Object with all of `required`, and no other key than those of both. */
 const shaped =
   (required: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
   (value) => {
@@ -155,7 +157,7 @@ const isSeries = shaped(
 
 /**
  * A quick check of a manifest: compiling the schema takes longer than reading a million rows.
- * What is not plainly right is left to the schema, which says why.
+ * Any other value is left to the schema, whose message gives the reason.
  */
 export const isPlainManifest = shaped(
   {

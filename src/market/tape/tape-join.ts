@@ -1,5 +1,5 @@
 /**
- * Several tapes as one: other instruments beside each other, rows of one instrument after each other.
+ * Several tapes as one: other instruments in parallel, rows of one instrument after each other.
  *
  * Invariants: the steps of an instrument become the largest that divide all of them, so prices and quantities stay
  * exact; rows that overlap in time are joined only where they are the same bars, or where the later tape is to replace
@@ -123,7 +123,7 @@ const timesFactor = (values: Float64Array, factor: number, what: string): Float6
     );
   });
 
-/** What is below a tick is counted in parts of a tick, some of which become whole ones. */
+/** Remainders below a tick are counted in parts of a tick, which add up to whole ticks. */
 const finerMarks = (series: Extract<Series, { kind: "mark" }>, factor: number): Series => ({
   ...series,
   px: series.px.map((px, row) => px + Math.floor(((series.part[row] as number) * factor) / markParts)),

@@ -6,9 +6,9 @@
  */
 
 export interface TapeOrder {
-  /** Which series the event comes from. */
+  /** Series of the event. */
   readonly series: Uint8Array | Uint16Array;
-  /** Which row of that series. */
+  /** Row of the event in its series. */
   readonly row: Uint32Array;
 }
 

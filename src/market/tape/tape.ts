@@ -33,7 +33,7 @@ export interface TradeSeries extends Timed {
   readonly qty: Float64Array;
 }
 
-/** Best bid and ask; a quantity of 0 says that the side is empty. */
+/** Best bid and ask; a quantity of 0 means that the side is empty. */
 export interface QuoteSeries extends Timed {
   readonly kind: "quote";
   readonly bidPx: Float64Array;
@@ -59,7 +59,7 @@ export interface CandleSeries extends Timed {
   readonly kind: "candle";
   /** Their length; of days, weeks and months of a calendar the usual one. */
   readonly barMs: number;
-  /** Of bars that are not all equally long. */
+  /** For bars that are not all equally long. */
   readonly grid?: BarGrid;
   readonly open: Float64Array;
   readonly high: Float64Array;
@@ -107,7 +107,7 @@ export const rateStep = "0.0000000000000001";
 /** Exact for marks of up to eight decimals on the usual ticks. */
 export const markParts = 1_000_000_000;
 
-/** Terms of trade rather than trading: they tell nothing of what could be bought or sold at which price. */
+/** Terms of trade rather than trading: they do not show what could be bought or sold at which price. */
 export const isTerms = ({ kind }: Pick<Series, "kind">): boolean =>
   kind === "funding" || kind === "mark" || kind === "change";
 
@@ -255,6 +255,6 @@ const checkSeries = (series: Series, name: string): void => {
 export const outOfOrder = (name: string, row: number, before: number, found: number): SluiceError =>
   invalid(`${name}: row ${row} is at ${found} ms, the row before it at ${before} ms; times never fall within a series`);
 
-/** When the event at `index` of the tape's order happened. */
+/** Time of the event at `index` of the tape's order. */
 export const timeAt = ({ series, order }: Pick<Tape, "series" | "order">, index: number): number =>
   series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;

@@ -44,7 +44,7 @@ const cut = ({ instruments, series }: Tape, at: number, barsAhead: number): Tape
     series.map((one) => head(one, rowsUntil(one.at, at) + (one.kind === "candle" ? barsAhead : 0))),
   );
 
-/** How many times of a rising column lie at or before `at`. */
+/** Number of times of a rising column at or before `at`. */
 const rowsUntil = (times: Float64Array, at: number): number => {
   let low = 0;
   let high = times.length;
