@@ -10,10 +10,14 @@ import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Command } from "commander";
 import { didYouMean, messageOf, SluiceError } from "../errors.ts";
-import type { Defined } from "../host/define.ts";
 import { exportsOf } from "../host/load.ts";
 import { type CliIo, inkOf, jsonText } from "./io.ts";
 import { fromSource, ownPluginNames, ownPlugins } from "./plugin-manifest.ts";
+
+/** A definition of a strategy or plugin. */
+interface Defined {
+  readonly definition: { readonly name: string; readonly options: object };
+}
 
 interface OptionSchema {
   readonly type?: string;

@@ -90,12 +90,6 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
   readonly events?: EventTexts;
 }
 
-/** A strategy or plugin before it has options. */
-export interface Defined {
-  /** Its name, and the schema of its options. */
-  readonly definition: { readonly name: string; readonly options: object };
-}
-
 /** Checked when the file is loaded, before the definition is used. */
 const checkDefinition = (
   what: "strategy" | "plugin",
@@ -144,7 +138,10 @@ const checked = <O>(what: string, schema: object, given: unknown): O => parseHum
  */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
-): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) & Defined => {
+): ((options: GivenOptions<S, O>, naming?: StrategyNaming) => Strategy) & {
+  /** Name and schema, before there are options. */
+  readonly definition: { readonly name: string; readonly options: object };
+} => {
   checkDefinition("strategy", definition);
   if (definition.desired === undefined && definition.run === undefined) {
     throw new SluiceError(
@@ -196,7 +193,10 @@ const requirementsOf = ({
 /** Makes a plugin that can be put into a config by calling it with its options. */
 export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
-): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) & Defined => {
+): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) & {
+  /** Name and schema, before there are options. */
+  readonly definition: { readonly name: string; readonly options: object };
+} => {
   checkDefinition("plugin", definition);
   if (typeof definition.setup !== "function" && typeof definition.extend !== "function") {
     throw new SluiceError(
