@@ -35,7 +35,7 @@ export { createEngine, type Engine, type EngineOptions } from "./engine/engine.t
 export { type ErrorCode, errorCodes, type Failure, isSluiceError, SluiceError } from "./errors.ts";
 export type { Config, ConfigInput } from "./host/config.ts";
 
-export type { PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
+export type { Account, Own, PluginContext, QuotaState, StrategyContext } from "./host/context.ts";
 export {
   defineConfig,
   definePlugin,

@@ -13,7 +13,10 @@ import type { Failure } from "../errors.ts";
 import { checkConfig } from "../host/config.ts";
 import type {
   AboutEngine,
+  Account,
+  AccountOf,
   Estimate,
+  Own,
   PlannedAction,
   PositionEnding,
   PositionFilter,
@@ -35,6 +38,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
+import { ownOrders } from "../orders/own-orders.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
@@ -44,7 +48,7 @@ import { positionsOf, priceChangesOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { steeringOf } from "./steering.ts";
 import { type Decide, type Switches, switchesOf } from "./trading-state.ts";
-import { streamsOf, type UserAccount } from "./user-account.ts";
+import { accountOf, streamsOf, type UserAccount } from "./user-account.ts";
 
 /** A running engine. Its streams are those of the first user; `ofUser` returns those of others. */
 export interface Engine extends StreamsOfState, Switches, Steering {
@@ -62,6 +66,10 @@ export interface Engine extends StreamsOfState, Switches, Steering {
   stop(options?: { readonly cancel?: boolean; readonly settleMs?: number }): Promise<void>;
   /** uid of every user of the service, the first one first. */
   readonly users: readonly string[];
+  /** The account of the first user. */
+  readonly account: Account;
+  /** The account of one of several users. */
+  readonly accountOf: AccountOf;
   /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
@@ -141,13 +149,18 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   watchOthers(parts, config.instance);
   const quota$ = quotaStream(clock, journal, quotaNow);
   const priceChanges = priceChangesOf(service);
-  const streams = new Map(
-    accounts.all.map((account) => [account, streamsOf(account, clock, quota$, priceChanges, stopped$)]),
+  const streamsByUser = new Map(
+    accounts.all.map((account) => [account, accountOf(account, clock, priceChanges, stopped$)]),
   );
-  const streamsFor = (account: UserAccount): StreamsOfState => streams.get(account) as StreamsOfState;
+  const accountFor = (account: UserAccount): Account => streamsByUser.get(account) as Account;
+  const streamsFor = (account: UserAccount): StreamsOfState =>
+    streamsOf(account, accountFor(account), quota$, stopped$);
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
-  const face = { ...faceOf(parts, streamsFor, quotaNow, names(config.strategies), stopped$), ...steering };
+  const face = {
+    ...faceOf(parts, { streamsFor, accountFor }, quotaNow, names(config.strategies), stopped$),
+    ...steering,
+  };
   const { kind, environment = "", baseUrl } = config.service;
   const about: AboutEngine = {
     instance: config.instance,
@@ -169,7 +182,13 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const beginStrategies = (): void => {
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
-      const context = { ...streamsFor(account), market, now, ...contextOf(parts, strategy, account, random, stopped$) };
+      const context = {
+        ...streamsFor(account),
+        account: accountFor(account),
+        market,
+        now,
+        ...contextOf(parts, strategy, account, random, stopped$),
+      };
       strategyHost.start(inTime.asRun(strategy), context, account.orderManager);
     }
   };
@@ -214,21 +233,33 @@ const contextOf = (
   stopped$: Observable<void>,
 ) => {
   const { clock } = parts.service;
+  const own: Own = {
+    ...positionsOf(orderManager.positions, name, clock, priceChangesOf(parts.service), stopped$),
+    ...ownOrders(orderManager, name),
+  };
   return {
     name,
     listed: (): readonly InstrumentRecord[] => [...resources.instruments.current.value.values()],
     estimate: estimator(parts, user),
     plot: () => undefined,
     orders: createOrders(orderManager, name, clock),
-    ...positionsOf(orderManager.positions, name, clock, priceChangesOf(parts.service), stopped$),
+    own,
+    position: own.position,
+    position$: own.positions$,
+    equity$: own.equity$,
     random: random.fork(`strategy ${name}`),
   };
 };
 
+interface StreamsOfUsers {
+  readonly streamsFor: (account: UserAccount) => StreamsOfState;
+  readonly accountFor: (account: UserAccount) => Account;
+}
+
 /** Members of an engine that callers and plugins see, in every state. */
 const faceOf = (
   { accounts, durable, extensions, eventText, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
-  streamsFor: (account: UserAccount) => StreamsOfState,
+  { streamsFor, accountFor }: StreamsOfUsers,
   quotaNow: () => QuotaState,
   strategies: readonly string[],
   stopped$: Observable<void>,
@@ -238,6 +269,8 @@ const faceOf = (
   return {
     ...streamsFor(accounts.first),
     users: accounts.all.map(({ user }) => user.uid),
+    account: accountFor(accounts.first),
+    accountOf: (uid: string): Account => accountFor(accounts.of(uid, "accountOf")),
     ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),

@@ -9,7 +9,7 @@ import { EMPTY, merge, Observable, takeUntil } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { equal } from "../decimal.ts";
-import type { StrategyContext } from "../host/context.ts";
+import type { Own } from "../host/context.ts";
 import { printsOf } from "../market/last-quotes.ts";
 import { HeldPrices, type PriceChanges } from "../orders/held-prices.ts";
 import type { Position, Positions } from "../orders/positions.ts";
@@ -36,9 +36,9 @@ export const positionsOf = (
   clock: Clock,
   priceChanges: PriceChanges,
   stopped$: Observable<void>,
-): Pick<StrategyContext<never>, "position" | "position$" | "equity$"> => ({
+): Pick<Own, "position" | "positions$" | "equity$"> => ({
   position: (instId) => positions.of(strategy, instId),
-  position$: positionStream(positions, strategy).pipe(takeUntil(stopped$)),
+  positions$: positionStream(positions, strategy).pipe(takeUntil(stopped$)),
   equity$: equityStream(clock, positions, priceChanges, strategy).pipe(takeUntil(stopped$)),
 });
 

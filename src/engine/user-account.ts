@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import type { StreamsOfState } from "../host/context.ts";
+import type { Account, StreamsOfState } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
@@ -207,21 +207,30 @@ export const openOrdersOf = ({ orderManager }: Pick<UserAccount, "orderManager">
 
 /** The user's state as streams that end with the engine. */
 export const streamsOf = (
+  { resources }: UserAccount,
+  account: Account,
+  quota$: StreamsOfState["quota$"],
+  stopped$: Observable<void>,
+): StreamsOfState => ({
+  ...account,
+  instruments$: resources.instruments.value$.pipe(takeUntil(stopped$)),
+  quota$: quota$.pipe(takeUntil(stopped$)),
+});
+
+/** The user's account as streams that end with the engine. */
+export const accountOf = (
   { resources, orderManager }: UserAccount,
   clock: Clock,
-  quota$: StreamsOfState["quota$"],
   priceChanges: PriceChanges,
   stopped$: Observable<void>,
-): StreamsOfState => {
+): Account => {
   const until = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(stopped$));
   return {
-    instruments$: until(resources.instruments.value$),
     pending$: until(resources.pending.value$),
     history$: until(resources.history.value$),
     balances$: until(resources.balances.value$),
     positions$: until(resources.positions.value$),
     equity$: until(equityStream(clock, orderManager.positions, priceChanges)),
-    quota$: until(quota$),
   };
 };
 

@@ -70,6 +70,43 @@ export interface PlotOptions {
   readonly instId?: string;
 }
 
+/**
+ * One user's whole account at the service, whoever traded, and the profit of all strategies that trade for it. Streams
+ * give the present value on subscription, poll only while subscribed, and never error.
+ */
+export interface Account {
+  /** Active orders of the account, newest first, including those of other programs. */
+  readonly pending$: Observable<Snapshot<readonly OrderRecord[]>>;
+  /** Recently finished orders, most recent first. */
+  readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
+  /** Balances of the account by currency. */
+  readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
+  /** Positions of the account in base currency, including those of other programs. */
+  readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
+  /**
+   * Profit of the user's strategies together, by settle currency (decimal text): realised + unrealised - fees of their
+   * fills, now, after every fill, and once a second while a price of an open position changes.
+   */
+  readonly equity$: Observable<ReadonlyMap<string, string>>;
+}
+
+/** What one strategy has itself: its orders, its positions and its profit, from its own fills. Costs no quota. */
+export interface Own {
+  /** Position in an instrument, fresh after every fill and marked by the latest quote; flat where nothing was traded. */
+  readonly position: (instId: string) => Position;
+  /** Positions by instrument, now and after every fill; marked at that time. */
+  readonly positions$: Observable<ReadonlyMap<string, Position>>;
+  /**
+   * Profit by settle currency (decimal text): realised + unrealised - fees, now, after every fill, and once a second
+   * while a price of an open position changes.
+   */
+  readonly equity$: Observable<ReadonlyMap<string, string>>;
+  /** Orders that are not over, now and after every change. */
+  readonly orders$: Observable<readonly OrderUpdate[]>;
+  /** Every change of an order. */
+  readonly updates$: Observable<OrderUpdate>;
+}
+
 /** The account's state as streams: the present value on subscription, polled only while subscribed, never an error. */
 export interface StreamsOfState {
   /** Instruments that the service lists, by id. */
@@ -102,8 +139,12 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly options: O;
   /** Market data as streams. */
   readonly market: Market;
-  /** Single orders, cancels, and the strategy's own orders as streams. */
+  /** Single orders and cancels. */
   readonly orders: Orders;
+  /** The whole account of the strategy's user: orders and positions of everybody, balances. */
+  readonly account: Account;
+  /** The strategy's own orders, positions and profit. */
+  readonly own: Own;
   /**
    * Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where
    * nothing was traded.
@@ -127,6 +168,9 @@ export interface StrategyContext<O> extends StreamsOfState {
   /** Seeded, so that a run can be repeated. */
   readonly random: Random;
 }
+
+/** Account of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
+export type AccountOf = (uid: string) => Account;
 
 /** State of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
 export type StreamsOfUser = (uid: string) => StreamsOfState;
@@ -210,6 +254,10 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly market: Market;
   /** uid of every user of the service that the engine trades for, the first one first. */
   readonly users: readonly string[];
+  /** The account of the first user. */
+  readonly account: Account;
+  /** The account of one of several users. */
+  readonly accountOf: AccountOf;
   /** The account's state of one of several users. */
   readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */

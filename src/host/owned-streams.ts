@@ -10,7 +10,7 @@
 import { Observable, Subscriber, Subscription } from "rxjs";
 import type { Market } from "../market/market-data.ts";
 import type { Orders } from "../orders/manual-orders.ts";
-import type { StreamsOfState } from "./context.ts";
+import type { Account, Own, StreamsOfState } from "./context.ts";
 import { enter, guarded, leave, type Owner, outside } from "./execution-context.ts";
 import { handling } from "./failure.ts";
 import { handOver } from "./rxjs-version.ts";
@@ -111,6 +111,22 @@ export const owned = <T>(owner: Owner, source$: Observable<T>): Observable<T> =>
  * it.
  */
 export const ownedResult = <T>(owner: Owner, source$: Observable<T>): Observable<T> => wrapped(owner, source$, false);
+
+export const ownedAccount = (owner: Owner, account: Account): Account => ({
+  pending$: owned(owner, account.pending$),
+  history$: owned(owner, account.history$),
+  balances$: owned(owner, account.balances$),
+  positions$: owned(owner, account.positions$),
+  equity$: owned(owner, account.equity$),
+});
+
+export const ownedOwn = (owner: Owner, own: Own): Own => ({
+  position: (instId) => outside(() => own.position(instId)),
+  positions$: owned(owner, own.positions$),
+  equity$: owned(owner, own.equity$),
+  orders$: owned(owner, own.orders$),
+  updates$: owned(owner, own.updates$),
+});
 
 export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfState => ({
   instruments$: owned(owner, streams.instruments$),

@@ -16,7 +16,7 @@ import type { PluginContext } from "./context.ts";
 import { createDisposables, type Disposables } from "./disposables.ts";
 import { guarded, inside, type Owner, outside } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
-import { OwnerLife, owned, ownedMarket, ownedResult, ownedState } from "./owned-streams.ts";
+import { OwnerLife, owned, ownedAccount, ownedMarket, ownedResult, ownedState } from "./owned-streams.ts";
 import { isPromise } from "./promises.ts";
 import type { Plugin } from "./strategy.ts";
 
@@ -199,6 +199,8 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   ...parts,
   ...ownedState(owner, parts),
   name,
+  account: ownedAccount(owner, parts.account),
+  accountOf: (uid) => ownedAccount(owner, parts.accountOf(uid)),
   ofUser: (uid) => ownedState(owner, parts.ofUser(uid)),
   market: ownedMarket(owner, parts.market),
   events$: owned(owner, parts.events$),

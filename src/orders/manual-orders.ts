@@ -5,7 +5,7 @@
  * unsubscribing before it was sent withdraws it, later it only stops watching; a refusal is a last value, not an error;
  * a cancel acts at the call, whether or not anybody subscribes to its results.
  */
-import { defer, map, merge, Observable, ReplaySubject, startWith } from "rxjs";
+import { merge, Observable, ReplaySubject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
@@ -14,6 +14,7 @@ import type { Refusal } from "./effects.ts";
 import type { OrderManager } from "./order-manager.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { OrderUpdate } from "./order-update.ts";
+import { ownOrders } from "./own-orders.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import { takePlaced } from "./wanted-set.ts";
 
@@ -151,16 +152,11 @@ export const cancelNow = (...cancels: readonly Observable<CancelResult>[]): Obse
 export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
   const own = (): readonly Order[] => orderManager.orders().filter((order) => order.strategy === strategy);
-  const updates$ = new Observable<OrderUpdate>((subscriber) =>
-    orderManager.listen((update) => {
-      if (update.strategy === strategy) subscriber.next(update);
-    }),
-  );
-  const mine = (): readonly OrderUpdate[] => own().map((order) => orderManager.updateOf(order));
+  const { updates$, orders$: mine$ } = ownOrders(orderManager, strategy);
 
   return {
     updates$,
-    mine$: defer(() => updates$.pipe(map(mine), startWith(mine()))),
+    mine$,
     place: (order) =>
       new Observable((subscriber) => {
         const given = order as typeof order | null | undefined;

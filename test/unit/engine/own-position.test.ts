@@ -44,7 +44,7 @@ it("Streams of a strategy give the state first, one value a fill, and its profit
   const seen: (string | undefined)[] = [];
   const profits: (string | undefined)[] = [];
   const all: (string | undefined)[] = [];
-  own.position$.subscribe((map: ReadonlyMap<string, Position>) => seen.push(map.get(swap)?.qty));
+  own.positions$.subscribe((map: ReadonlyMap<string, Position>) => seen.push(map.get(swap)?.qty));
   own.equity$.subscribe((map) => profits.push(map.get("USDT")));
   const ending = equityStream(clock, positions, () => prices).subscribe((map) => all.push(map.get("USDT")));
   bought("s", "2");
