@@ -36,13 +36,8 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({
-    market,
-    orders,
-    listed,
-    options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most },
-  }) => {
-    const ahead$ = orders.updates$.pipe(
+  desired: ({ market, own, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most } }) => {
+    const ahead$ = own.updates$.pipe(
       filter(({ phase }) => phase === "filled"),
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),
       startWith(0),
