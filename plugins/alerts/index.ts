@@ -287,7 +287,7 @@ export default definePlugin<typeof schema, Options>({
   name: "alerts",
   options: schema,
   setup: (context) => {
-    const { events$, eventText, every, health, now, ofUser, options, users } = context;
+    const { events$, eventText, every, health, now, accountOf, options, users } = context;
     const print = (line: string): void => context.print(`alerts: ${line}`);
     // Only where time is the machine's can the event loop be late.
     if (options.virtual === "silent" && health().eventLoop === undefined) {
@@ -313,7 +313,7 @@ export default definePlugin<typeof schema, Options>({
     if (Object.keys(options.losses).length > 0) {
       for (const user of users) {
         const watchLoss = createLossWatch(options.losses, users.length > 1 ? user : "");
-        ofUser(user).equity$.subscribe((profits) => watchLoss(profits).forEach(take));
+        accountOf(user).equity$.subscribe((profits) => watchLoss(profits).forEach(take));
       }
     }
     const watchStale = createStaleWatch(options.staleMs);

@@ -5,7 +5,17 @@
  * position of the account, and sells what strategies hold of spot.
  */
 import { combineLatest, filter, map, type Observable, Subscription, timer } from "rxjs";
-import { type BalanceRecord, compare, definePlugin, mul, type OrderRecord, type PluginContext, sub, sum } from "sluice";
+import {
+  type Account,
+  type BalanceRecord,
+  compare,
+  definePlugin,
+  mul,
+  type OrderRecord,
+  type PluginContext,
+  sub,
+  sum,
+} from "sluice";
 import type { AccountPosition } from "sluice/extension";
 
 interface Options {
@@ -135,10 +145,10 @@ export default definePlugin({
 
 const statesOf = ({
   options,
-  ofUser,
+  accountOf,
   users,
-}: Context): readonly Pick<Context, "pending$" | "balances$" | "positions$">[] =>
-  (options.users.length === 0 ? users : options.users).map(ofUser);
+}: Context): readonly Pick<Account, "pending$" | "balances$" | "positions$">[] =>
+  (options.users.length === 0 ? users : options.users).map(accountOf);
 
 const closing = ({ closePositions, print }: Context, reason: string): void => {
   closePositions(reason).subscribe(({ kind, instId, pos, left, reason: why }) => {

@@ -232,7 +232,7 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { name, ofUser, options, requirePackage, users } = context;
+    const { name, accountOf, options, requirePackage, users } = context;
     const print = (line: string): void => context.print(`prometheus: ${line}`);
     const profits = new Map<string, ReadonlyMap<string, string>>();
     const series = new SeriesSet(requirePackage, options.labelsMax, options.labels as Labels, () => {
@@ -247,7 +247,7 @@ export default definePlugin({
       );
     });
     countEvents(series, context);
-    for (const user of users) ofUser(user).equity$.subscribe((amounts) => profits.set(user, amounts));
+    for (const user of users) accountOf(user).equity$.subscribe((amounts) => profits.set(user, amounts));
     const drop = keepRegistry(name, series.registry);
     const close = options.serve ? serve(series, options, context.now, print) : undefined;
     return () => {

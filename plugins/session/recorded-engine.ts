@@ -6,15 +6,8 @@
  * Not here: what passes between engine and service (recorder.ts), the file (session-file.ts).
  */
 import { Observable, ReplaySubject, type Subscription } from "rxjs";
-import { createEngine, type Engine, type EngineOptions, type Event } from "sluice";
-import {
-  type CheckedConfig,
-  checkConfig,
-  fileDisk,
-  historySourceOf,
-  isSecret,
-  type StreamsOfState,
-} from "sluice/extension";
+import { type Account, createEngine, type Engine, type EngineOptions, type Event } from "sluice";
+import { type CheckedConfig, checkConfig, fileDisk, historySourceOf, isSecret } from "sluice/extension";
 import { shownAddress } from "sluice/plugins/redis";
 import {
   type GroupStores,
@@ -162,11 +155,12 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
         );
       };
     });
-  const streams = (source: StreamsOfState, uid?: string): StreamsOfState => streamsBy(listened, source, uid);
   return {
     ...engine,
-    ...streams(engine),
-    ofUser: (uid) => streams(engine.ofUser(uid), uid),
+    instruments$: listened("instruments$", engine.instruments$, undefined),
+    quota$: listened("quota$", engine.quota$, undefined),
+    account: accountBy(listened, engine.account, undefined),
+    accountOf: (uid) => accountBy(listened, engine.accountOf(uid), uid),
     start: async () => {
       // Loading is no input, and nothing that follows it may be outside of a turn.
       await engine.load();
@@ -187,12 +181,10 @@ const asked = (engine: Engine, turns: InputSequencer): Engine => {
 
 type Listened = <T>(what: StateStream, source: Observable<T>, uid: string | undefined) => Observable<T>;
 
-const streamsBy = (listened: Listened, source: StreamsOfState, uid: string | undefined): StreamsOfState => ({
-  instruments$: listened("instruments$", source.instruments$, uid),
+const accountBy = (listened: Listened, source: Account, uid: string | undefined): Account => ({
   pending$: listened("pending$", source.pending$, uid),
   history$: listened("history$", source.history$, uid),
   balances$: listened("balances$", source.balances$, uid),
   positions$: listened("positions$", source.positions$, uid),
   equity$: listened("equity$", source.equity$, uid),
-  quota$: listened("quota$", source.quota$, uid),
 });

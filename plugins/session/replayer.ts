@@ -172,7 +172,9 @@ const whichOf = ({ instId, strategy }: PositionFilter): PositionFilter => ({
 });
 
 const streamOf = (engine: Engine, what: StateStream, uid: string | undefined): Observable<unknown> =>
-  (uid === undefined ? engine : engine.ofUser(uid))[what];
+  what === "instruments$" || what === "quota$"
+    ? engine[what]
+    : (uid === undefined ? engine.account : engine.accountOf(uid))[what];
 
 /** Notes about facts that are missing in a session of an older version. */
 const notesOf = ({ header }: Session): readonly string[] =>

@@ -11,9 +11,9 @@
  * Not here: files (session-file.ts), rows of market data (market-rows.ts).
  */
 
-import { type Config, type ErrorCode, errorCodes, isSluiceError, SluiceError } from "sluice";
+import { type Account, type Config, type ErrorCode, errorCodes, isSluiceError, SluiceError } from "sluice";
 import type { ProfileOverrides } from "sluice/dialect";
-import { parseHuman, type StreamsOfState, type User, type WireRequest } from "sluice/extension";
+import { parseHuman, type User, type WireRequest } from "sluice/extension";
 
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";
@@ -78,7 +78,7 @@ export interface SessionHeader extends ConfigFacts, ServiceFacts {
 }
 
 /** Streams of state that are subscribed to from outside; a subscription makes the engine read. */
-export type StateStream = keyof StreamsOfState;
+export type StateStream = "instruments$" | "quota$" | keyof Account;
 
 /** A call of the engine from outside. */
 export type Call =

@@ -28,7 +28,7 @@ const pendingOf = async (
   let answer: readonly OrderRecord[] | undefined;
   let over = false;
   const startedAt = process.clock.now();
-  const fresh$ = process.engine.ofUser(uid).pending$.pipe(
+  const fresh$ = process.engine.accountOf(uid).pending$.pipe(
     matching(({ stale, at }) => !stale && at >= startedAt),
     map(({ value }) => value),
     takeUntil(after(process.clock, readMs)),

@@ -262,7 +262,7 @@ export class SimulatedProcess {
     return {
       ...strategy,
       start: (context) => {
-        this.positions.set(name, context.position);
+        this.positions.set(name, context.own.position);
         const streams = strategy.start(context);
         if (streams.desired === undefined) return streams;
         return { ...streams, desired: streams.desired.pipe(tap({ next: note, error: forget, complete: forget })) };

@@ -169,7 +169,7 @@ export default definePlugin({
     },
   },
   setup: (context) => {
-    const { events$, updates$, every, health, now, ofUser, options, users } = context;
+    const { events$, updates$, every, health, now, accountOf, options, users } = context;
     const print = (line: string): void => context.print(`sqlite: ${line}`);
     mkdirSync(dirname(options.path), { recursive: true, mode: 0o700 });
     const store = new RunStore(options.path, { name: options.name, startedAt: now() });
@@ -194,7 +194,7 @@ export default definePlugin({
       queue.put({ kind: "order", order, at: now() });
     });
     const sample = sampler(context, queue);
-    for (const user of users) ofUser(user).equity$.subscribe((profits) => sample.hear(user, profits));
+    for (const user of users) accountOf(user).equity$.subscribe((profits) => sample.hear(user, profits));
     every(options.equityMs, sample.take);
     // Without a journal each run begins with nothing.
     let isCompared = health().journal.state === "none";

@@ -189,8 +189,8 @@ export const openControlRoom = (context: PluginContext<ControlOptions>): (() => 
     instance,
     ...(baseUrl !== undefined && { service: baseUrl }),
   };
-  const { ofUser, users } = context;
-  const accounts = options.account ? users.map((user) => ({ user, ...ofUser(user) })) : [];
+  const { accountOf, users } = context;
+  const accounts = options.account ? users.map((user) => ({ user, ...accountOf(user) })) : [];
   const source = new EngineSource(facts.name, facts, { ...context, accounts });
   const opening = takePlace(source, options, (why) =>
     print(`dashboard: the control port has failed (${why}); the engine goes on`),
