@@ -100,8 +100,8 @@ if (!hasPeer) {
 const maker = defineStrategy({
   name: "maker",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market, orders }) => {
-    const ahead$ = orders.updates$.pipe(
+  desired: ({ market, own }) => {
+    const ahead$ = own.updates$.pipe(
       filter(({ phase }) => phase === "filled"),
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),
       startWith(0),

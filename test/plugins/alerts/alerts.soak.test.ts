@@ -460,7 +460,7 @@ describe("The rules of the alerts plugin", () => {
   it("tell that the service's lists cannot be read", async () => {
     const lines = await told(
       async (t) => {
-        t.engine.pending$.subscribe();
+        t.engine.account.pending$.subscribe();
         await t.advance(1_000);
         t.loseRequests(100, "pendingOrders");
         await t.advance(400_000);

@@ -71,10 +71,10 @@ describe("The look-ahead guard", () => {
     const dir = stored(candleTape(bars));
     // Below the close by less than the bars reach: filled inside the bar after, which decides what is wanted next.
     const fills = strategy("fills", {
-      desired: ({ market, orders }) =>
+      desired: ({ market, own }) =>
         combineLatest([
           market.candles(swap, 60_000),
-          orders.updates$.pipe(
+          own.updates$.pipe(
             filter(({ phase }) => phase === "filled"),
             scan((count) => count + 1, 0),
             startWith(0),

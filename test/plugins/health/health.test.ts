@@ -61,7 +61,7 @@ describe("The health plugin", () => {
 
   it("names state that has been stale for long", async () => {
     const t = await testPlugin(health({ path, staleMs: 5_000 }));
-    t.engine.pending$.subscribe();
+    t.engine.account.pending$.subscribe();
     await t.advance(1_000);
     t.loseRequests(100, "pendingOrders");
     await t.advance(300_000);

@@ -25,11 +25,13 @@ const alone = (options: Given) => {
   const halt$ = new Subject<CancelResult>();
   const closings: string[] = [];
   const closing$ = new Subject<PositionEnding>();
-  const state = { ...streams, instruments$: NEVER, history$: NEVER, quota$: NEVER, equity$: NEVER };
+  const account = { ...streams, history$: NEVER, equity$: NEVER };
   const parts = {
-    ...state,
+    instruments$: NEVER,
+    quota$: NEVER,
+    account,
     users: ["main"],
-    ofUser: () => state,
+    accountOf: () => account,
     events$: journal.events$,
     updates$: of({ clOrdId: "sours00000000000000x" }),
     on: createNotices(journal, () => undefined).on,

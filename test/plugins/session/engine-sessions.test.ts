@@ -90,7 +90,7 @@ describe("A session of several users", () => {
         paper: { users: { a: { balances: { USDT: "5000" } }, b: { balances: { USDT: "7000" } } } } as object,
         ms: 4_000,
         during: (engine) => {
-          engine.ofUser("b").balances$.pipe(take(1)).subscribe();
+          engine.accountOf("b").balances$.pipe(take(1)).subscribe();
         },
       },
     );

@@ -16,7 +16,7 @@ const moving = strategy("moving", {
 });
 
 /** Reads the balances again and again. */
-const watching = strategy("watching", { desired: ({ balances$ }) => balances$.pipe(ignoreElements()) });
+const watching = strategy("watching", { desired: ({ account }) => account.balances$.pipe(ignoreElements()) });
 
 /** A group in memory. What was asked of it is counted; `fails` makes the next calls of the store of claims fail. */
 class TestGroup {

@@ -133,9 +133,9 @@ describe("A replay does what was recorded", () => {
       plugins: [killSwitch({ onFailure: true }), consolePanel({ everyMs: 500 })],
       ms: 12_000,
       during: (engine) => {
-        engine.balances$.pipe(take(1)).subscribe();
+        engine.account.balances$.pipe(take(1)).subscribe();
         engine.quota$.subscribe();
-        engine.pending$.subscribe();
+        engine.account.pending$.subscribe();
         timer(0).subscribe(() => undefined);
         engine.resume("for a change");
       },

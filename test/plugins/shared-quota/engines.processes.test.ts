@@ -222,8 +222,8 @@ describe.skipIf(redisServer === undefined)(
         const watcher = defineStrategy({
           name: "watcher",
           options: { type: "object", additionalProperties: false, properties: {} },
-          desired: ({ balances$ }) =>
-            balances$.pipe(
+          desired: ({ account }) =>
+            account.balances$.pipe(
               tap(({ value, stale }) =>
                 told.push(stale ? "stale" : value.map(({ currency, balance }) => `${balance} ${currency}`).join()),
               ),
@@ -266,7 +266,7 @@ describe.skipIf(redisServer === undefined)(
       const watcher = defineStrategy({
         name: "watcher",
         options: { type: "object", additionalProperties: false, properties: {} },
-        desired: ({ balances$ }) => balances$.pipe(ignoreElements()),
+        desired: ({ account }) => account.balances$.pipe(ignoreElements()),
       });
       const credentials = createCredentials({ apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" });
       const config = {

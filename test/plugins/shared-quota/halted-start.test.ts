@@ -47,7 +47,7 @@ describe("An engine whose group is halted when it starts", () => {
     await store.halt("maintenance");
     await pass(world, 120_000);
     let isFresh = false;
-    engine.pending$.subscribe(({ stale }) => {
+    engine.account.pending$.subscribe(({ stale }) => {
       isFresh = !stale;
     });
     await pass(world, 10_000);

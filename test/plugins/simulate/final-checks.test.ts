@@ -44,7 +44,7 @@ const world = () => {
   const process = {
     state: "running",
     clock: time,
-    engine: { ofUser: () => ({ pending$ }) },
+    engine: { accountOf: () => ({ pending$ }) },
     watched: { phases, mode: "active" },
     wanted: new Map([["s", [{ slot: "bid", instId: "BTC-USDT-SWAP", side: "buy", px: "60000", qty: "1" }]]]),
     held: new Set(),

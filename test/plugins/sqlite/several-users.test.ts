@@ -63,10 +63,10 @@ const accountsOf = async (t: PluginTest) => {
   for (const user of t.engine.users) {
     const account = { usdt: "", held: undefined as { readonly pos: string; readonly avgPx: string } | undefined };
     accounts.set(user, account);
-    t.engine.ofUser(user).balances$.subscribe(({ value }) => {
+    t.engine.accountOf(user).balances$.subscribe(({ value }) => {
       account.usdt = value.find(({ currency }) => currency === "USDT")?.balance ?? "";
     });
-    t.engine.ofUser(user).positions$.subscribe(({ value }) => {
+    t.engine.accountOf(user).positions$.subscribe(({ value }) => {
       account.held = value[0];
     });
   }
@@ -124,7 +124,7 @@ describe("Two users of one engine", () => {
       name: "watching",
       options: closed,
       setup: (context) => {
-        const accounts = context.users.map((user) => ({ user, ...context.ofUser(user) }));
+        const accounts = context.users.map((user) => ({ user, ...context.accountOf(user) }));
         const facts = {
           name: "main",
           kind: "paper",

@@ -188,8 +188,8 @@ describe("Liquidation in a run", () => {
     });
     const seen: string[] = [];
     const watching = strategy("watching", {
-      desired: ({ positions$ }) =>
-        positions$.pipe(
+      desired: ({ account }) =>
+        account.positions$.pipe(
           map(({ value }) => {
             seen.push(value.map(({ pos }) => pos).join());
             return [];

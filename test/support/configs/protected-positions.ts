@@ -71,11 +71,11 @@ const planned = (name: string, plan: Plan) => {
   return defineStrategy({
     name,
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market, position, position$, now }) => {
+    desired: ({ market, own, now }) => {
       const begin: State = { round: now(), from: now(), heldSince: undefined, wanted: protections };
-      return combineLatest([market.quotes(instId), position$]).pipe(
+      return combineLatest([market.quotes(instId), own.positions$]).pipe(
         scan(
-          (state, [{ bidPx, askPx }]) => next(state, side === "buy" ? bidPx : askPx, position(instId), now()),
+          (state, [{ bidPx, askPx }]) => next(state, side === "buy" ? bidPx : askPx, own.position(instId), now()),
           begin,
         ),
         map(({ wanted }) => wanted),

@@ -1,4 +1,5 @@
 /** One life after another of an engine, on one journal and one service, killed wherever a test says. */
+
 import { concat, defer, merge, NEVER, type Observable, of, Subject } from "rxjs";
 import { inProcess } from "../../../src/client/transport/in-process.ts";
 import type { Clock } from "../../../src/clock/clock.ts";
@@ -9,6 +10,7 @@ import type { ProfileOverrides } from "../../../src/contract/profile.ts";
 import type { Transport, WireRequest, WireResponse } from "../../../src/contract/transport.ts";
 import { loadJournalCode } from "../../../src/engine/late-journal.ts";
 import type { JournalConfig } from "../../../src/host/config.ts";
+import type { Own } from "../../../src/host/context.ts";
 import {
   type Config,
   createEngine,
@@ -55,7 +57,7 @@ export interface World {
   pushes$: Observable<OrderRecord>;
   pushing$: Observable<boolean>;
   /** What the strategy holds, as it sees it. */
-  position: StrategyContext<never>["position"];
+  position: Own["position"];
   /** What the strategy wants. */
   wanted$: Observable<readonly Wanted[]>;
   /** Shows a price: it is quoted at the service, and told to the engine that runs. */
@@ -149,8 +151,8 @@ const writes: readonly string[] = ["placeOrder", "amendOrder", "cancelBatch"];
 
 const desiredOf =
   (world: World) =>
-  ({ position }: Pick<StrategyContext<never>, "position">): Observable<readonly Wanted[]> => {
-    world.position = position;
+  ({ own }: Pick<StrategyContext<never>, "own">): Observable<readonly Wanted[]> => {
+    world.position = own.position;
     return world.wanted$;
   };
 

@@ -10,7 +10,7 @@ export const witness = (log: string[]): Strategy =>
       market
         .quotes(swap)
         .pipe(map(({ bidPx }) => [{ slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001" }])),
-    run: ({ market, orders }) => {
+    run: ({ market, own }) => {
       let bid = "";
       return merge(
         market.quotes(swap).pipe(
@@ -20,7 +20,7 @@ export const witness = (log: string[]): Strategy =>
           }),
         ),
         market.trades(swap).pipe(tap(({ px }) => log.push(`trade ${px}`))),
-        orders.updates$.pipe(
+        own.updates$.pipe(
           tap(({ phase, record: told }) => {
             if (phase === "filled") log.push(`filled at ${told?.avgPx} with the bid at ${bid}`);
           }),

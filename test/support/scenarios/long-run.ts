@@ -80,11 +80,11 @@ export const restless = async ({
   const { engine } = life;
   const watching: Subscription = merge(
     engine.updates$,
-    engine.pending$,
-    engine.history$,
+    engine.account.pending$,
+    engine.account.history$,
     engine.quota$,
-    engine.balances$,
-    engine.positions$,
+    engine.account.balances$,
+    engine.account.positions$,
   ).subscribe();
   const story: Restless = {
     world,

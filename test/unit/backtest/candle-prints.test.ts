@@ -105,8 +105,8 @@ describe("A backtest on bars", () => {
   it("fills inside the bar the order was in, never at a price that was past", async () => {
     const fills: (readonly [number, number])[] = [];
     const buyer = strategy("buyer", {
-      desired: ({ market, orders, now }) => {
-        orders.updates$.subscribe(({ phase, record }) => {
+      desired: ({ market, own, now }) => {
+        own.updates$.subscribe(({ phase, record }) => {
           if (phase === "filled") fills.push([now() - startAt, Number(record?.avgPx) * 10]);
         });
         return market.candles(swap, barMs).pipe(

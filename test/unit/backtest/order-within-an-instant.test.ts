@@ -61,8 +61,8 @@ describe("Within one instant,", () => {
   it("an order that arrives with a row meets the market of that row", async () => {
     const prices: string[] = [];
     const eager = strategy("eager", {
-      desired: ({ market, orders }) => {
-        orders.updates$.subscribe(({ phase, record: told }) => {
+      desired: ({ market, own }) => {
+        own.updates$.subscribe(({ phase, record: told }) => {
           if (phase === "filled") prices.push(told?.avgPx ?? "");
         });
         return market

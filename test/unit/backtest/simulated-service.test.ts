@@ -76,8 +76,8 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
     ]);
     const prices: string[] = [];
     const eager = strategy("eager", {
-      desired: ({ market, orders }) => {
-        orders.updates$.subscribe(({ phase, record }) => {
+      desired: ({ market, own }) => {
+        own.updates$.subscribe(({ phase, record }) => {
           if (phase === "filled") prices.push(record?.avgPx ?? "");
         });
         return market

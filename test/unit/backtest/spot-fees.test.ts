@@ -27,7 +27,7 @@ const run = (spotBuyFee: "base" | "quote") =>
     }),
     strategies: [
       strategy("holder", {
-        desired: ({ position }) =>
+        desired: ({ own }) =>
           concat(
             timer(10_000).pipe(
               map(() => [{ slot: "in", instId, side: "buy" as const, ordType: "market" as const, qty: "0.1" }]),
@@ -40,7 +40,7 @@ const run = (spotBuyFee: "base" | "quote") =>
                   side: "sell" as const,
                   ordType: "market" as const,
                   reduceOnly: true,
-                  qty: position(instId).qty,
+                  qty: own.position(instId).qty,
                 },
               ]),
             ),

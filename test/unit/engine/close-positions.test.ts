@@ -111,7 +111,7 @@ describe("Closing positions", () => {
     expect(details(life.events)).toEqual([
       `${swap}: 0.1 of one counts as closed at 59900 and without a fee: which order closed it is not known`,
     ]);
-    life.engine.history$.subscribe();
+    life.engine.account.history$.subscribe();
     await pass(world, 40_000);
     const after = { qty: "0", realised: "-0.1", fees: "6.00005", profit: "-6.10005" };
     expect(world.position(swap)).toMatchObject(after);
@@ -147,10 +147,10 @@ describe("Closing positions", () => {
     expect(positionIn(world)).toBe("0.06");
     await untold(world, life.engine);
     expect(positionIn(world)).toBe("0");
-    life.engine.history$.subscribe();
+    life.engine.account.history$.subscribe();
     await pass(world, 40_000);
     // What it has lost is what all of them have lost.
-    const equity = await firstValueFrom(life.engine.equity$);
+    const equity = await firstValueFrom(life.engine.account.equity$);
     expect(equity.get("USDT")).toBe(sub(usdtIn(world), "100000"));
     expect(details(life.events).slice(2)).toEqual([
       expect.stringContaining("0.1 of one was closed at 60000 for a fee of "),

@@ -55,7 +55,7 @@ describe("An engine inside a program", () => {
       "orderHistory",
     ]);
     expect(phases().filter((text) => text.endsWith("live"))).toEqual(["a live", "b live"]);
-    const pending = await firstValueFrom(engine.pending$);
+    const pending = await firstValueFrom(engine.account.pending$);
     expect(pending.value.map(({ instId, state }) => [instId, state])).toEqual([
       [swap, "live"],
       [swap, "live"],
@@ -77,13 +77,18 @@ describe("An engine inside a program", () => {
   it("stops as asked: keeps resting orders, ends every stream, undoes plugins, and once is enough", async () => {
     const undone: string[] = [];
     const { engine, clock, events } = await started(setup(undefined, undefined, () => () => undone.push("guest")));
-    const streams: readonly Observable<unknown>[] = [engine.pending$, engine.quota$, engine.events$, engine.updates$];
+    const streams: readonly Observable<unknown>[] = [
+      engine.account.pending$,
+      engine.quota$,
+      engine.events$,
+      engine.updates$,
+    ];
     const ends = Promise.all(streams.map((stream$) => firstValueFrom(stream$.pipe(toArray()))));
     await engine.stop();
     await engine.stop();
     await ends;
     expect(undone).toEqual(["guest"]);
-    expect(await firstValueFrom(engine.pending$, { defaultValue: "ended" })).toBe("ended");
+    expect(await firstValueFrom(engine.account.pending$, { defaultValue: "ended" })).toBe("ended");
     expect(events.at(-1)).toMatchObject({ type: "engine.stopped", reason: "orders kept" });
     await turn(clock, 300_000);
     expect(clock.pending).toBe(0);
@@ -185,7 +190,8 @@ describe("Two engines in one process", () => {
     const at = (ms: readonly number[] | undefined): number[] => (ms ?? []).map((tick) => tick - (ms?.[0] ?? 0));
     expect(at(ticks["left"])).toEqual(Array.from({ length: ticks["left"]?.length ?? 0 }, (_, index) => index * 1_000));
     expect((ticks["left"]?.length ?? 0) - (ticks["right"]?.length ?? 0)).toBe(2);
-    const prices = async ({ engine }: typeof left) => (await firstValueFrom(engine.pending$)).value.map(({ px }) => px);
+    const prices = async ({ engine }: typeof left) =>
+      (await firstValueFrom(engine.account.pending$)).value.map(({ px }) => px);
     expect(await prices(left)).toEqual(["30000", "30000"]);
     expect(await prices(right)).toEqual(["31000", "31000"]);
     await left.engine.stop();
@@ -198,7 +204,7 @@ describe("What a strategy is told", () => {
   it("products, estimates and its own orders", async () => {
     const told: unknown[] = [];
     const curious = strategy("curious", {
-      desired: ({ listed, estimate, orders, name }) => {
+      desired: ({ listed, estimate, own, name }) => {
         told.push(
           name,
           listed().map(({ instId }) => instId),
@@ -206,7 +212,7 @@ describe("What a strategy is told", () => {
         );
         return timer(1_000, 100_000).pipe(
           map(() => {
-            orders.mine$.subscribe((mine) => told.push(mine.length));
+            own.orders$.subscribe((mine) => told.push(mine.length));
             return [far()];
           }),
         );

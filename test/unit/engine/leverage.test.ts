@@ -8,8 +8,10 @@ const dir = stored(calm(30));
 const run = async (leverage: unknown) => {
   const levers: string[] = [];
   const buying = strategy("buying", {
-    run: ({ orders, positions$ }) => {
-      positions$.subscribe(({ value }) => levers.push(...value.map(({ lever, mgnMode }) => `${lever} ${mgnMode}`)));
+    run: ({ orders, account }) => {
+      account.positions$.subscribe(({ value }) =>
+        levers.push(...value.map(({ lever, mgnMode }) => `${lever} ${mgnMode}`)),
+      );
       return timer(6_000).pipe(
         mergeMap(() => orders.place({ ...far(), slot: "in", ordType: "market", px: undefined as never })),
       );

@@ -253,7 +253,7 @@ describe("At a service that counts contracts", () => {
   it("a position held alone differs from nothing, and every position and event of the account counts base currency", async () => {
     const life = await holding();
     const seen: (readonly AccountPosition[])[] = [];
-    life.engine.positions$.subscribe(({ value }) => seen.push(value));
+    life.engine.account.positions$.subscribe(({ value }) => seen.push(value));
     await pass(world, 200_000);
     expect(world.venue.truth("main").positions).toMatchObject([{ instId: eth.instId, pos: "5" }]);
     expect(told(life.events)).toEqual([]);

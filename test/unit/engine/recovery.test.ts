@@ -100,7 +100,7 @@ describe("The placement journal", () => {
     };
     const { engine, events } = await begun(world);
     const known: (readonly unknown[])[] = [];
-    engine.pending$.subscribe(({ value }) => known.push(value));
+    engine.account.pending$.subscribe(({ value }) => known.push(value));
     await pass(world, 30_000);
     expect(world.venue.truth("main").orders).toEqual([]);
     const refused = events.filter(({ type }) => type === "order.refused");

@@ -313,7 +313,7 @@ describe("A control port", () => {
       stale: true,
       problem: "not read yet",
     });
-    const listening = engine.ofUser("ben").balances$.subscribe();
+    const listening = engine.accountOf("ben").balances$.subscribe();
     await run(1_000);
     listening.unsubscribe();
     await run(7_000);

@@ -44,7 +44,7 @@ describe("Several users in one engine", () => {
       { ann: [far("a", "30000")], ben: [far("b", "31000"), far("c", "32000")] },
     );
     const seen: Record<string, readonly OrderRecord[]> = {};
-    for (const uid of ["ann", "ben"]) engine.ofUser(uid).pending$.subscribe(({ value }) => (seen[uid] = value));
+    for (const uid of ["ann", "ben"]) engine.accountOf(uid).pending$.subscribe(({ value }) => (seen[uid] = value));
     void engine.start();
     await run(20_000);
     expect(seen["ann"]?.map(({ px }) => px)).toEqual(["30000"]);
@@ -95,9 +95,9 @@ describe("Several users in one engine", () => {
     const counter = definePlugin({
       name: "counter",
       options: { type: "object", additionalProperties: false, properties: {} },
-      setup: ({ ofUser }) => {
+      setup: ({ accountOf }) => {
         for (const uid of ["ann", "ben"])
-          ofUser(uid).balances$.subscribe(({ value }) => (counts[uid] = Number(value[0]?.balance)));
+          accountOf(uid).balances$.subscribe(({ value }) => (counts[uid] = Number(value[0]?.balance)));
       },
     });
     const engine = createEngine({

@@ -292,8 +292,8 @@ describe("A strategy that misbehaves without failing harms only itself", () => {
   it("places and cancels from within what it is told of its own orders", async () => {
     const phases: string[] = [];
     let round = 0;
-    const eager = does(({ orders }) => {
-      orders.updates$.subscribe(({ slot, phase }) => {
+    const eager = does(({ orders, own }) => {
+      own.updates$.subscribe(({ slot, phase }) => {
         phases.push(`${slot} ${phase}`);
         if (phase === "live" && round < 5) {
           orders.cancel({ slot }).subscribe();

@@ -43,7 +43,7 @@ describe("A failing strategy is told", () => {
       "in an update of its order",
       strategy("bad", {
         desired: () => concat(of([far("mine")]), NEVER),
-        run: ({ orders }) => orders.updates$.pipe(map(broken)),
+        run: ({ own }) => own.updates$.pipe(map(broken)),
       }),
       /^an update of its order "mine" \(\w+\)$/,
     ],

@@ -84,14 +84,10 @@ const hosted = (strategy: Strategy, supervision?: RestartPolicy) => {
         return of({ phase: "live", clOrdId: "c1" } as OrderUpdate);
       },
       cancel: () => NEVER,
-      mine$: NEVER,
-      updates$: NEVER,
     },
     instruments$: NEVER,
-    pending$: NEVER,
-    history$: NEVER,
-    balances$: NEVER,
-    positions$: NEVER,
+    account: { pending$: NEVER, history$: NEVER, balances$: NEVER, positions$: NEVER, equity$: NEVER },
+    own: { positions$: NEVER, equity$: NEVER, orders$: NEVER, updates$: NEVER },
     quota$: NEVER,
   };
   const host = createStrategyHost(clock, journal, supervision);
@@ -250,6 +246,7 @@ describe("The context of an isolated strategy", () => {
     expect(() => parts.estimate([])).toThrow(
       "estimate is not there for an isolated strategy, as it would have to wait for another thread. Watch quota$",
     );
+    expect(() => parts.own.position("BTC-USDT")).toThrow("own.position is not there for an isolated strategy");
     expect(() => parts.market.lastPx("BTC-USDT")).toThrow("market.lastPx is not there for an isolated strategy");
   });
 
@@ -264,7 +261,10 @@ describe("The context of an isolated strategy", () => {
     const { parts, hear } = context((message) => said.push(message));
     const seen: unknown[] = [];
     const first = parts.market.candles("BTC-USDT", 60_000).subscribe((bar) => seen.push(["first", bar]));
-    parts.pending$.subscribe({ next: (value) => seen.push(["second", value]), complete: () => seen.push("end") });
+    parts.account.pending$.subscribe({
+      next: (value) => seen.push(["second", value]),
+      complete: () => seen.push("end"),
+    });
     hear({
       kind: "values",
       values: [
@@ -279,7 +279,7 @@ describe("The context of an isolated strategy", () => {
     expect(seen).toEqual([["second", "p"], ["first", "c"], "end"]);
     expect(said).toEqual([
       { kind: "subscribe", stream: 0, path: "market.candles", args: ["BTC-USDT", 60_000] },
-      { kind: "subscribe", stream: 1, path: "pending$", args: [] },
+      { kind: "subscribe", stream: 1, path: "account.pending$", args: [] },
       { kind: "unsubscribe", stream: 0 },
     ]);
   });

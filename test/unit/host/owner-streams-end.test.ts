@@ -11,11 +11,11 @@ type Streams = Readonly<Record<string, Observable<unknown>>>;
 
 const stateOf = (context: PluginContext<unknown> | StrategyContext<unknown>): Streams => ({
   instruments$: context.instruments$,
-  pending$: context.pending$,
-  history$: context.history$,
-  balances$: context.balances$,
-  positions$: context.positions$,
-  equity$: context.equity$,
+  pending$: context.account.pending$,
+  history$: context.account.history$,
+  balances$: context.account.balances$,
+  positions$: context.account.positions$,
+  equity$: context.account.equity$,
   quota$: context.quota$,
   quotes: context.market.quotes(swap),
   trades: context.market.trades(swap),
@@ -25,9 +25,9 @@ const stateOf = (context: PluginContext<unknown> | StrategyContext<unknown>): St
 
 const ofStrategy = (context: StrategyContext<unknown>): Streams => ({
   ...stateOf(context),
-  position$: context.position$,
-  mine$: context.orders.mine$,
-  updates$: context.orders.updates$,
+  position$: context.own.positions$,
+  mine$: context.own.orders$,
+  updates$: context.own.updates$,
   placed: context.orders.place(far()),
 });
 
@@ -85,13 +85,13 @@ describe("The streams of an owner complete when it ends", () => {
   it("resolves the last value that a strategy or a plugin waits for", async () => {
     const last: Promise<unknown>[] = [];
     const one = strategy("one", {
-      run: ({ balances$ }) => {
-        last.push(lastValueFrom(balances$));
+      run: ({ account }) => {
+        last.push(lastValueFrom(account.balances$));
         return NEVER;
       },
     });
-    const watcher = pluginWith(({ balances$ }) => {
-      last.push(lastValueFrom(balances$));
+    const watcher = pluginWith(({ account }) => {
+      last.push(lastValueFrom(account.balances$));
     });
     await run(dir, [one], { plugins: [watcher] });
     expect(await Promise.all(last)).toMatchObject([{ stale: false }, { stale: false }]);
@@ -101,7 +101,7 @@ describe("The streams of an owner complete when it ends", () => {
     const { names, watch } = completions();
     const bad = strategy("bad", {
       run: (context) => {
-        watch({ quotes: context.market.quotes(swap), balances$: context.balances$ });
+        watch({ quotes: context.market.quotes(swap), balances$: context.account.balances$ });
         timer(2_000).subscribe(() => {
           throw new Error("no luck");
         });
@@ -140,8 +140,8 @@ describe("The streams of an owner complete when it ends", () => {
   it("reports no failure for a first value that did not come", async () => {
     const failures: string[] = [];
     const waiting = strategy("waiting", {
-      run: ({ orders }) => {
-        void lastValueFrom(orders.updates$);
+      run: ({ own }) => {
+        void lastValueFrom(own.updates$);
         return NEVER;
       },
     });

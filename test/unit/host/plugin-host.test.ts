@@ -22,6 +22,7 @@ const setup = () => {
   const parts = {
     events$: journal.events$,
     updates$: of(),
+    account: {},
     on: notices.on,
     market: { lastPx: () => undefined },
     halt: () => of(),

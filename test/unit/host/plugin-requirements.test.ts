@@ -111,7 +111,13 @@ describe("Set-up that must be ready before trading", () => {
     const journal = new EventLog(() => machine.now());
     const host = new PluginHost(machine, journal, machine);
     const { on } = createNotices(journal, () => undefined);
-    const ready = host.start(waiting(work), { events$: journal.events$, updates$: NEVER, on, market: {} } as never);
+    const ready = host.start(waiting(work), {
+      events$: journal.events$,
+      updates$: NEVER,
+      account: {},
+      on,
+      market: {},
+    } as never);
     return { machine, host, ready };
   };
 

@@ -42,10 +42,8 @@ const hosted = (supervision: RestartPolicy | undefined, ...strategies: readonly 
 };
 const streams = {
   instruments$: NEVER,
-  pending$: NEVER,
-  history$: NEVER,
-  balances$: NEVER,
-  positions$: NEVER,
+  account: { pending$: NEVER, history$: NEVER, balances$: NEVER, positions$: NEVER, equity$: NEVER },
+  own: { positions$: NEVER, equity$: NEVER, orders$: NEVER, updates$: NEVER },
   quota$: NEVER,
 };
 

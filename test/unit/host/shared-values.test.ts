@@ -37,15 +37,15 @@ const streamsOf = (
   context: StrategyContext<unknown> | PluginContext<unknown>,
 ): Readonly<Record<string, Observable<unknown>>> => ({
   instruments$: context.instruments$,
-  pending$: context.pending$,
-  history$: context.history$,
-  balances$: context.balances$,
-  positions$: context.positions$,
-  equity$: context.equity$,
+  pending$: context.account.pending$,
+  history$: context.account.history$,
+  balances$: context.account.balances$,
+  positions$: context.account.positions$,
+  equity$: context.account.equity$,
   quota$: context.quota$,
   quotes: context.market.quotes(swap),
   ...("orders" in context
-    ? { position$: context.position$, mine$: context.orders.mine$, updates$: context.orders.updates$ }
+    ? { position$: context.own.positions$, mine$: context.own.orders$, updates$: context.own.updates$ }
     : { events$: context.events$, updates$: context.updates$ }),
 });
 

@@ -1,9 +1,11 @@
 /**
  * Orders by hand: place one and watch its life, cancel some and watch the results.
  */
+
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
 import type { OrderFilter } from "../../../src/orders/manual-orders.ts";
+import { ownOrders } from "../../../src/orders/own-orders.ts";
 import { bid, eth, lostAnswer, lostRequest, ready, reply } from "../../support/harness/orders.ts";
 
 const watched = <T>(source: Observable<T>, word: (value: T) => string) => {
@@ -328,7 +330,9 @@ it("Own orders are told now and after every change, from the moment of subscript
   const rig = ready();
   rig.want(bid());
   rig.run();
-  const { seen } = watched(rig.orders.mine$, (mine) => mine.map(({ slot, phase: word }) => `${slot} ${word}`).join());
+  const { seen } = watched(ownOrders(rig.orderManager, "s").orders$, (mine) =>
+    mine.map(({ slot, phase: word }) => `${slot} ${word}`).join(),
+  );
   rig.orderManager.want("other", [bid()]);
   rig.want();
   rig.run();

@@ -21,9 +21,11 @@ const holderOf = ({ name, instId, side, qty, stop }: Holding) =>
   defineStrategy({
     name,
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market, position, position$, now }) =>
-      combineLatest([market.quotes(instId), position$]).pipe(
-        map(([{ bidPx }]) => Number(bidPx) > 100_400 && Number(bidPx) < 100_600 && Number(position(instId).qty) === 0),
+    desired: ({ market, own, now }) =>
+      combineLatest([market.quotes(instId), own.positions$]).pipe(
+        map(
+          ([{ bidPx }]) => Number(bidPx) > 100_400 && Number(bidPx) < 100_600 && Number(own.position(instId).qty) === 0,
+        ),
         scan((round: number | undefined, isDue) => (isDue ? (round ?? Math.floor(now())) : undefined), undefined),
         map((round): readonly WantedOrder[] =>
           round === undefined
