@@ -62,7 +62,7 @@ export { loadJournalCode } from "./engine/late-journal.ts";
 export { type ClientOptions, type ClientUser, openClient } from "./engine/service-client.ts";
 export { didYouMean, excerpt, messageOf } from "./errors.ts";
 export { type CheckedConfig, checkConfig, pluginsIn } from "./host/config.ts";
-export type { PositionFilter, RequirePackage, StreamsOfState, Whom } from "./host/context.ts";
+export type { PositionFilter, RequirePackage, Whom } from "./host/context.ts";
 export type { EngineExtension, EngineFacts, ExtensionContext } from "./host/engine-extension.ts";
 export { outside } from "./host/execution-context.ts";
 export { hasHidden, isSecret, withoutSecrets } from "./host/hidden-values.ts";

@@ -44,7 +44,7 @@ export interface CloseParts {
     config: object,
     options: { readonly purpose: "close" },
   ) => Pick<Engine, "start" | "stop" | "closePositions"> &
-    Partial<Pick<Engine, "events$" | "balances$" | "instruments$">>;
+    Partial<Pick<Engine, "events$" | "account" | "instruments$">>;
 }
 
 interface Flags {
@@ -157,10 +157,10 @@ const coinsMsMax = 10_000;
 
 /** Amounts of coins that the account has, as far as they can be sold for another currency. */
 const coinsOf = async (
-  { balances$ = EMPTY, instruments$ = EMPTY }: Partial<Pick<Engine, "balances$" | "instruments$">>,
+  { account, instruments$ = EMPTY }: Partial<Pick<Engine, "account" | "instruments$">>,
   clock: Clock,
 ): Promise<readonly Coins[]> => {
-  const both$ = combineLatest([balances$, instruments$]).pipe(
+  const both$ = combineLatest([account?.balances$ ?? EMPTY, instruments$]).pipe(
     filter(([balances, instruments]) => !balances.stale && !instruments.stale),
     map(([balances, instruments]) => {
       const spot = [...instruments.value.values()].filter(({ instId }) => instTypeOf(instId) === "SPOT");

@@ -21,8 +21,7 @@ import type {
   PositionEnding,
   PositionFilter,
   QuotaState,
-  StreamsOfState,
-  StreamsOfUser,
+  SharedState,
 } from "../host/context.ts";
 import { FailureLog } from "../host/failure.ts";
 import { historySourceOf } from "../host/history-reader.ts";
@@ -48,10 +47,10 @@ import { positionsOf, priceChangesOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { steeringOf } from "./steering.ts";
 import { type Decide, type Switches, switchesOf } from "./trading-state.ts";
-import { accountOf, streamsOf, type UserAccount } from "./user-account.ts";
+import { accountOf, type UserAccount } from "./user-account.ts";
 
-/** A running engine. Its streams are those of the first user; `ofUser` returns those of others. */
-export interface Engine extends StreamsOfState, Switches, Steering {
+/** A running engine. */
+export interface Engine extends SharedState, Switches, Steering {
   /**
    * Loads code that only some configs need, such as the network client; `start` does so too. With a manually driven
    * clock, await it before the start: loading takes no time on that clock.
@@ -70,8 +69,6 @@ export interface Engine extends StreamsOfState, Switches, Steering {
   readonly account: Account;
   /** The account of one of several users. */
   readonly accountOf: AccountOf;
-  /** The account's state of one of several users. */
-  readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /** Every change of every strategy's orders. */
@@ -147,18 +144,20 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
   const quotaNow = quotaReader(journal, parts.ledger, parts.scheduler, clock);
   watchCalendar(journal, clock, parts.ledger.clock, parts.contract.profile.auth.toleranceMs);
   watchOthers(parts, config.instance);
-  const quota$ = quotaStream(clock, journal, quotaNow);
   const priceChanges = priceChangesOf(service);
   const streamsByUser = new Map(
     accounts.all.map((account) => [account, accountOf(account, clock, priceChanges, stopped$)]),
   );
   const accountFor = (account: UserAccount): Account => streamsByUser.get(account) as Account;
-  const streamsFor = (account: UserAccount): StreamsOfState =>
-    streamsOf(account, accountFor(account), quota$, stopped$);
+  const shared: SharedState = {
+    instruments$: accounts.first.resources.instruments.value$.pipe(takeUntil(stopped$)),
+    quota$: quotaStream(clock, journal, quotaNow).pipe(takeUntil(stopped$)),
+  };
   const inTime = new RealTimeParts(config, parts);
   const steering = steeringOf({ config, parts, strategyHost, inTime });
   const face = {
-    ...faceOf(parts, { streamsFor, accountFor }, quotaNow, names(config.strategies), stopped$),
+    ...shared,
+    ...faceOf(parts, accountFor, quotaNow, names(config.strategies), stopped$),
     ...steering,
   };
   const { kind, environment = "", baseUrl } = config.service;
@@ -183,7 +182,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     for (const strategy of config.strategies) {
       const account = accounts.of(strategy.user, `strategy "${strategy.name}"`);
       const context = {
-        ...streamsFor(account),
+        ...shared,
         account: accountFor(account),
         market,
         now,
@@ -206,7 +205,7 @@ export const createEngine = (input: unknown, options: EngineOptions = {}): Engin
     parts,
     late,
     steps,
-    streamsFor,
+    streamsFor: (account) => ({ ...shared, ...accountFor(account) }),
     stopped$,
     strategyHost,
     pluginHost,
@@ -244,22 +243,14 @@ const contextOf = (
     plot: () => undefined,
     orders: createOrders(orderManager, name, clock),
     own,
-    position: own.position,
-    position$: own.positions$,
-    equity$: own.equity$,
     random: random.fork(`strategy ${name}`),
   };
 };
 
-interface StreamsOfUsers {
-  readonly streamsFor: (account: UserAccount) => StreamsOfState;
-  readonly accountFor: (account: UserAccount) => Account;
-}
-
 /** Members of an engine that callers and plugins see, in every state. */
 const faceOf = (
   { accounts, durable, extensions, eventText, halt, journal, notices, onError, scheduler, service: { clock } }: Parts,
-  { streamsFor, accountFor }: StreamsOfUsers,
+  accountFor: (account: UserAccount) => Account,
   quotaNow: () => QuotaState,
   strategies: readonly string[],
   stopped$: Observable<void>,
@@ -267,11 +258,9 @@ const faceOf = (
   const decide: Decide = (mode, reason, full) => durable?.decide(mode, reason, full);
   const switches = switchesOf(accounts, journal, halt, decide, extensions);
   return {
-    ...streamsFor(accounts.first),
     users: accounts.all.map(({ user }) => user.uid),
     account: accountFor(accounts.first),
     accountOf: (uid: string): Account => accountFor(accounts.of(uid, "accountOf")),
-    ofUser: (uid: string): StreamsOfState => streamsFor(accounts.of(uid, "ofUser")),
     events$: journal.events$.pipe(takeUntil(stopped$)),
     updates$: updatesOf(accounts.all).pipe(takeUntil(stopped$)),
     on: onceFaulty(notices, onError),

@@ -9,7 +9,7 @@ import { distinctUntilChanged, filter, firstValueFrom, map, type Observable, of,
 import { after, type Clock } from "../clock/clock.ts";
 import type { Profile } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
-import type { StreamsOfState } from "../host/context.ts";
+import type { Account, SharedState } from "../host/context.ts";
 import type { OrderManager } from "../orders/order-manager.ts";
 import type { Order } from "../orders/order-state.ts";
 import type { Snapshot } from "../orders/state/snapshot.ts";
@@ -60,10 +60,13 @@ export const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown>
   return from(clock.now());
 };
 
+/** Streams that have to give a fresh value before anything is traded. */
+export type ReadAtStart = Pick<SharedState, "instruments$"> & Pick<Account, "pending$" | "history$">;
+
 export const initialSync = async (
   clock: Clock,
   orderManager: OrderManager,
-  streams: StreamsOfState,
+  streams: ReadAtStart,
   watch: Watch,
 ): Promise<void> => {
   // Kept open while the engine runs: products are listed, delisted and changed.

@@ -12,7 +12,7 @@ import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import type { CheckedConfig } from "../host/config.ts";
-import type { Account, StreamsOfState } from "../host/context.ts";
+import type { Account } from "../host/context.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
 import type { LastQuotes } from "../market/last-quotes.ts";
@@ -204,18 +204,6 @@ const intentOf = (
 /** Number of orders of this engine that are not over. */
 export const openOrdersOf = ({ orderManager }: Pick<UserAccount, "orderManager">): number =>
   orderManager.orders().filter((order) => !isClosed(order)).length;
-
-/** The user's state as streams that end with the engine. */
-export const streamsOf = (
-  { resources }: UserAccount,
-  account: Account,
-  quota$: StreamsOfState["quota$"],
-  stopped$: Observable<void>,
-): StreamsOfState => ({
-  ...account,
-  instruments$: resources.instruments.value$.pipe(takeUntil(stopped$)),
-  quota$: quota$.pipe(takeUntil(stopped$)),
-});
 
 /** The user's account as streams that end with the engine. */
 export const accountOf = (

@@ -107,24 +107,10 @@ export interface Own {
   readonly updates$: Observable<OrderUpdate>;
 }
 
-/** The account's state as streams: the present value on subscription, polled only while subscribed, never an error. */
-export interface StreamsOfState {
-  /** Instruments that the service lists, by id. */
+/** State that everybody on one service shares, as streams. */
+export interface SharedState {
+  /** Instruments that the service lists, by id: the present list on subscription, polled only while subscribed. */
   readonly instruments$: Observable<Snapshot<ReadonlyMap<string, InstrumentRecord>>>;
-  /** Active orders of the account, newest first, including those of other programs. */
-  readonly pending$: Observable<Snapshot<readonly OrderRecord[]>>;
-  /** Recently finished orders, most recent first. */
-  readonly history$: Observable<Snapshot<readonly OrderRecord[]>>;
-  /** Balances of the account by currency. */
-  readonly balances$: Observable<Snapshot<readonly BalanceRecord[]>>;
-  /** Positions of the account in base currency, including those of other programs. */
-  readonly positions$: Observable<Snapshot<readonly AccountPosition[]>>;
-  /**
-   * Profit by settle currency (decimal text): realised + unrealised - fees of own fills, now, after every fill, and
-   * while something is held once a second where it changed. In a strategy it is that strategy's; in a plugin or an
-   * engine the sum of the user's strategies.
-   */
-  readonly equity$: Observable<ReadonlyMap<string, string>>;
   /** Now and after every change, at most once a quarter second. */
   readonly quota$: Observable<QuotaState>;
 }
@@ -132,7 +118,7 @@ export interface StreamsOfState {
 /**
  * Everything a strategy can use: its options, the market, orders, its positions, the account's state, time and chance.
  */
-export interface StrategyContext<O> extends StreamsOfState {
+export interface StrategyContext<O> extends SharedState {
   /** Name of the strategy in the config. */
   readonly name: string;
   /** Its options, checked and completed with defaults. */
@@ -145,13 +131,6 @@ export interface StrategyContext<O> extends StreamsOfState {
   readonly account: Account;
   /** The strategy's own orders, positions and profit. */
   readonly own: Own;
-  /**
-   * Own position in an instrument, fresh after every fill and marked by the latest quote; costs no quota. Flat where
-   * nothing was traded.
-   */
-  readonly position: (instId: string) => Position;
-  /** Own positions by instrument, now and after every fill; marked at that time. */
-  readonly position$: Observable<ReadonlyMap<string, Position>>;
   /** Instruments that the service lists now, in its order: fetched at the start, never written into a strategy. */
   readonly listed: () => readonly InstrumentRecord[];
   /** Weight and waiting time of planned actions; requests nothing. */
@@ -171,9 +150,6 @@ export interface StrategyContext<O> extends StreamsOfState {
 
 /** Account of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
 export type AccountOf = (uid: string) => Account;
-
-/** State of one user among several, by uid; an unknown uid throws an error that lists the known ones. */
-export type StreamsOfUser = (uid: string) => StreamsOfState;
 
 /** Selects the positions to be closed: every field given must match; nothing given means all of the account's. */
 export interface PositionFilter {
@@ -244,8 +220,8 @@ export interface AboutEngine {
  */
 export type RequirePackage = <T>(name: string, range: string, from: string) => T;
 
-/** The streams are those of the first user; `ofUser` has the others'. */
-export interface PluginContext<O> extends StreamsOfState, Steering {
+/** Everything a plugin can observe and steer. */
+export interface PluginContext<O> extends SharedState, Steering {
   /** Name of the plugin in the config. */
   readonly name: string;
   /** Its options, checked and completed with defaults. */
@@ -258,8 +234,6 @@ export interface PluginContext<O> extends StreamsOfState, Steering {
   readonly account: Account;
   /** The account of one of several users. */
   readonly accountOf: AccountOf;
-  /** The account's state of one of several users. */
-  readonly ofUser: StreamsOfUser;
   /** Everything that happens, in order. */
   readonly events$: Observable<Event>;
   /**

@@ -10,7 +10,7 @@ import type { InstrumentRecord } from "../contract/schemas.ts";
 import { SluiceError } from "../errors.ts";
 import { cancelNow, checkFilter } from "../orders/manual-orders.ts";
 import { createRandom } from "../random.ts";
-import type { StrategyContext, StreamsOfState } from "./context.ts";
+import type { StrategyContext } from "./context.ts";
 import type { FromThread, StreamPath, ToThread } from "./isolation-messages.ts";
 
 type Parts = Omit<StrategyContext<never>, "options">;
@@ -67,7 +67,8 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
       now: () => clock.now(),
       random: createRandom(seed),
       listed: () => listed,
-      ...stateBy(stream),
+      instruments$: stream("instruments$"),
+      quota$: stream("quota$"),
       account: {
         pending$: stream("account.pending$"),
         history$: stream("account.history$"),
@@ -82,8 +83,6 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
         orders$: stream("own.orders$"),
         updates$: stream("own.updates$"),
       },
-      position: () => refuse("position", "Watch position$ instead."),
-      position$: stream("position$"),
       estimate: () => refuse("estimate", "Watch quota$ instead."),
       plot: () => undefined,
       market: {
@@ -99,8 +98,6 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
           checkFilter(where);
           return cancelNow(stream("orders.cancel", where));
         },
-        mine$: stream("orders.mine$"),
-        updates$: stream("orders.updates$"),
       },
     },
     hear: (message) => {
@@ -121,13 +118,3 @@ export const createIsolatedContext = ({ name, clock, seed, say, ...given }: Isol
     },
   };
 };
-
-const stateBy = (stream: <T>(path: StreamPath) => Observable<T>): StreamsOfState => ({
-  instruments$: stream("instruments$"),
-  pending$: stream("pending$"),
-  history$: stream("history$"),
-  balances$: stream("balances$"),
-  positions$: stream("positions$"),
-  equity$: stream("equity$"),
-  quota$: stream("quota$"),
-});

@@ -25,8 +25,6 @@ export const streamPaths = [
   "market.candles",
   "orders.place",
   "orders.cancel",
-  "orders.mine$",
-  "orders.updates$",
   "account.pending$",
   "account.history$",
   "account.balances$",
@@ -37,12 +35,6 @@ export const streamPaths = [
   "own.orders$",
   "own.updates$",
   "instruments$",
-  "pending$",
-  "history$",
-  "balances$",
-  "positions$",
-  "position$",
-  "equity$",
   "quota$",
 ] as const;
 export type StreamPath = (typeof streamPaths)[number];

@@ -10,7 +10,7 @@
 import { Observable, Subscriber, Subscription } from "rxjs";
 import type { Market } from "../market/market-data.ts";
 import type { Orders } from "../orders/manual-orders.ts";
-import type { Account, Own, StreamsOfState } from "./context.ts";
+import type { Account, Own, SharedState } from "./context.ts";
 import { enter, guarded, leave, type Owner, outside } from "./execution-context.ts";
 import { handling } from "./failure.ts";
 import { handOver } from "./rxjs-version.ts";
@@ -128,14 +128,9 @@ export const ownedOwn = (owner: Owner, own: Own): Own => ({
   updates$: owned(owner, own.updates$),
 });
 
-export const ownedState = (owner: Owner, streams: StreamsOfState): StreamsOfState => ({
-  instruments$: owned(owner, streams.instruments$),
-  pending$: owned(owner, streams.pending$),
-  history$: owned(owner, streams.history$),
-  balances$: owned(owner, streams.balances$),
-  positions$: owned(owner, streams.positions$),
-  equity$: owned(owner, streams.equity$),
-  quota$: owned(owner, streams.quota$),
+export const ownedState = (owner: Owner, { instruments$, quota$ }: SharedState): SharedState => ({
+  instruments$: owned(owner, instruments$),
+  quota$: owned(owner, quota$),
 });
 
 export const ownedMarket = (owner: Owner, market: Market): Market => ({
@@ -153,6 +148,4 @@ export const ownedOrders = (owner: Owner, orders: Orders): Orders => ({
       owner,
       outside(() => orders.cancel(where)),
     ),
-  mine$: owned(owner, orders.mine$),
-  updates$: owned(owner, orders.updates$),
 });

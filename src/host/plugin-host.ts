@@ -201,7 +201,6 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   name,
   account: ownedAccount(owner, parts.account),
   accountOf: (uid) => ownedAccount(owner, parts.accountOf(uid)),
-  ofUser: (uid) => ownedState(owner, parts.ofUser(uid)),
   market: ownedMarket(owner, parts.market),
   events$: owned(owner, parts.events$),
   updates$: owned(owner, parts.updates$),

@@ -17,7 +17,7 @@ import type { StrategyContext } from "./context.ts";
 import { inside, type Owner, outside, watchUnhandledRejections } from "./execution-context.ts";
 import { FailureLog, handling, itsStart } from "./failure.ts";
 import { withoutSecrets } from "./hidden-values.ts";
-import { OwnerLife, owned, ownedAccount, ownedMarket, ownedOrders, ownedOwn, ownedState } from "./owned-streams.ts";
+import { OwnerLife, ownedAccount, ownedMarket, ownedOrders, ownedOwn, ownedState } from "./owned-streams.ts";
 import { createFates, type Fate, type RestartPolicy } from "./restart-policy.ts";
 import { observableOf } from "./rxjs-version.ts";
 import type { Strategy } from "./strategy.ts";
@@ -276,8 +276,6 @@ const contextOf = (owner: Owner, parts: Parts): Parts => ({
   orders: ownedOrders(owner, parts.orders),
   account: ownedAccount(owner, parts.account),
   own: ownedOwn(owner, parts.own),
-  position: (instId) => outside(() => parts.position(instId)),
-  position$: owned(owner, parts.position$),
 });
 
 const notAStream = (name: string, what: string, found: unknown): SluiceError =>

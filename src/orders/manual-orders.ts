@@ -14,7 +14,6 @@ import type { Refusal } from "./effects.ts";
 import type { OrderManager } from "./order-manager.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { OrderUpdate } from "./order-update.ts";
-import { ownOrders } from "./own-orders.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import { takePlaced } from "./wanted-set.ts";
 
@@ -62,10 +61,6 @@ export interface Orders {
    * @throws ORDER_REFUSED for an unknown condition; nothing is canceled then.
    */
   cancel(where?: OrderFilter): Observable<CancelResult>;
-  /** The strategy's own orders that are not over, now and after every change. */
-  readonly mine$: Observable<readonly OrderUpdate[]>;
-  /** Every change of the strategy's orders. */
-  readonly updates$: Observable<OrderUpdate>;
 }
 
 const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
@@ -152,11 +147,8 @@ export const cancelNow = (...cancels: readonly Observable<CancelResult>[]): Obse
 export const createOrders = (orderManager: OrderManager, strategy: string, clock: Clock): Orders => {
   let count = 0;
   const own = (): readonly Order[] => orderManager.orders().filter((order) => order.strategy === strategy);
-  const { updates$, orders$: mine$ } = ownOrders(orderManager, strategy);
 
   return {
-    updates$,
-    mine$,
     place: (order) =>
       new Observable((subscriber) => {
         const given = order as typeof order | null | undefined;

@@ -25,7 +25,7 @@ describe("Public names", () => {
     ["src/orders/state/snapshot.ts", ["Snapshot"]],
     [
       "src/host/context.ts",
-      ["StreamsOfState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"],
+      ["Account", "Own", "SharedState", "StrategyContext", "PluginContext", "QuotaState", "PlannedAction", "Estimate"],
     ],
     ["src/engine/engine.ts", ["Engine", "EngineOptions"]],
     ["src/scheduler/quota/quota-state.ts", ["LayerState"]],

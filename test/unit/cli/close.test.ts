@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { EMPTY, from, Observable, of } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { main } from "../../../src/cli/main.ts";
-import type { PositionEnding } from "../../../src/host/context.ts";
+import type { Account, PositionEnding } from "../../../src/host/context.ts";
 import { holdLock } from "../../../src/journal/process-lock.ts";
 import { capturedIo } from "../../support/captured-io.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -122,7 +122,7 @@ describe("sluice close", () => {
     const steps = { tickSize: "0.1", lotSize: "0.001" };
     const listed = ["BTC-USDT", "ETH-USDT", "USDT-USDC-SWAP"].map((instId) => [instId, { instId, ...steps }] as const);
     const states = {
-      balances$: of({ ...snapshot, value: balances }),
+      account: { balances$: of({ ...snapshot, value: balances }) } as unknown as Account,
       instruments$: of({ ...snapshot, value: new Map(listed) }),
     };
     const closed = async (name: string, config: object, endings: Observable<PositionEnding>) => {

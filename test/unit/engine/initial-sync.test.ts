@@ -5,8 +5,7 @@ import { NEVER, type Observable, of, Subject } from "rxjs";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
-import { initialSync } from "../../../src/engine/initial-sync.ts";
-import type { StreamsOfState } from "../../../src/host/context.ts";
+import { initialSync, type ReadAtStart } from "../../../src/engine/initial-sync.ts";
 import type { OrderManager } from "../../../src/orders/order-manager.ts";
 import type { Snapshot } from "../../../src/orders/state/snapshot.ts";
 import { ready, reply } from "../../support/harness/orders.ts";
@@ -18,15 +17,10 @@ const orderManager = { reconsider: () => undefined } as unknown as OrderManager;
 const start = (pending$: Subject<Snapshot<readonly OrderRecord[]>>) => {
   const read = of({ value: new Map(), at: 0, stale: false });
   const state = { instruments$: read, pending$, history$: of({ value: [], at: 0, stale: false }) };
-  return initialSync(
-    rig().clock,
-    orderManager,
-    { ...state, balances$: NEVER, positions$: NEVER, quota$: NEVER } as unknown as StreamsOfState,
-    {
-      guard: (source$) => source$,
-      limitedAt: () => Number.NEGATIVE_INFINITY,
-    },
-  );
+  return initialSync(rig().clock, orderManager, state, {
+    guard: (source$) => source$,
+    limitedAt: () => Number.NEGATIVE_INFINITY,
+  });
 };
 const denial: Snapshot<readonly OrderRecord[]> = {
   value: [],
@@ -78,7 +72,7 @@ it.each([
   const clock = createVirtualClock(0);
   let end = "";
   const watch = { guard: <T>(source$: Observable<T>) => source$, limitedAt: () => limited(clock.now()) };
-  const state = { instruments$: NEVER, pending$: NEVER, history$: NEVER } as unknown as StreamsOfState;
+  const state = { instruments$: NEVER, pending$: NEVER, history$: NEVER } as unknown as ReadAtStart;
   const started = initialSync(clock, orderManager, state, watch).catch((error: unknown) => {
     end = String(error);
   });
