@@ -2,16 +2,17 @@
  * Whether answers carry the counts from before their own call, as a service does that reads them late.
  *
  * Invariants: only requests are compared, whose size is certain, in windows where every answer told a count and none is
- * missing; one observation proves nothing, and a lag once found needs many to be denied. What others used says nothing
- * either way.
+ * missing; a window is one observation, by its last counts, because one misplaced call makes all counts of its window
+ * look late; one observation proves nothing, and a lag once found needs many to be denied. Others' use proves nothing.
+ * Needed by: `behind`, `behind-key`, `counts-before-key`.
  */
 import type { LayerSpec } from "./layers.ts";
 import type { WindowCounts } from "./window-slots.ts";
 
 const proofsNeeded = 4;
 /** A count of the window before may by chance look right. */
-const denialWeight = 1 / 8;
-const denialsNeeded = 16;
+const denialWeight = 1 / 2;
+const denialsNeeded = 8;
 
 export class CountLag {
   /** A count is the one before the call it came with. */
@@ -83,6 +84,8 @@ export class StaleCounts {
   #burst = 0;
   #burstTold = 0;
   #told = 0;
+  /** The window observed last, and its latest counts. */
+  #latest = { index: Number.NaN, landed: 0, told: 0 };
 
   constructor(lag: CountLag, { unit, windowMs }: LayerSpec) {
     this.#lag = lag;
@@ -114,9 +117,12 @@ export class StaleCounts {
     this.#told = 0;
   }
 
-  /** Nothing of `window` is under way. */
+  /** Nothing of `window` is under way: judges the window observed before, whose counts are complete. */
   observe(window: number, { settled, reported, unheard }: WindowCounts): void {
     const stale = this.#window === window ? this.#units : 0;
-    if (this.compares && unheard === stale) this.#lag.observe(settled, this.#lag.lagging ? reported - 1 : reported);
+    if (!this.compares || unheard !== stale) return;
+    const { index, landed, told } = this.#latest;
+    if (index !== window) this.#lag.observe(landed, told);
+    this.#latest = { index: window, landed: settled, told: this.#lag.lagging ? reported - 1 : reported };
   }
 }
