@@ -10,7 +10,7 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import type { Floor, OnMode } from "./floor.ts";
+import type { Floor, LatestDoubt, OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
@@ -34,6 +34,8 @@ export interface WindowOptions {
   readonly onMisread?: OnMisread | undefined;
   readonly onMode?: OnMode | undefined;
   readonly parts?: LimiterParts;
+  /** Latest doubtful count of all layers of the service. */
+  readonly doubt?: LatestDoubt;
 }
 
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
@@ -67,11 +69,10 @@ export class FixedWindow implements LimitWindow {
   /** Only where answers tell what is used, and not what remains, a limit moves without a word. */
   readonly #movesUntold: boolean;
 
-  /**
-   * Scopes of one service learn together whether its counts lag.
-   */
+  /** `lag` is shared by the scopes of one service. */
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
-    const { onMisread = () => undefined, onMode = () => undefined, parts = limiterParts } = options;
+    const { onMisread = () => undefined, onMode = () => undefined } = options;
+    const { parts = limiterParts, doubt = parts.doubt() } = options;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
@@ -79,7 +80,7 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#usage = parts.usage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = parts.phase(spec.windowMs, clock);
-    this.#floor = parts.floor(spec);
+    this.#floor = parts.floor(spec, doubt);
     this.#onMode = onMode;
     this.#onMisread = onMisread;
     const phase = this.#phase;

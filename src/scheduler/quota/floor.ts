@@ -58,6 +58,11 @@ const longestStays = 256;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
 
+/** The latest doubtful count of a service, whichever layer it was of: an answer carries the counts of all. */
+export class LatestDoubt {
+  at = Number.NEGATIVE_INFINITY;
+}
+
 export class Floor {
   /** Counts are not used, and what may be spent is what `spending` says. */
   isActive = false;
@@ -71,14 +76,15 @@ export class Floor {
   /** Number of each doubtful count among all, of the last that are compared. */
   readonly #doubts: number[] = [];
   #counts = 0;
-  #doubtedAt = Number.NEGATIVE_INFINITY;
+  readonly #latestDoubt: LatestDoubt;
   /** When a call was last refused on the floor. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
 
-  constructor(spec: LayerSpec) {
+  constructor(spec: LayerSpec, latestDoubt = new LatestDoubt()) {
+    this.#latestDoubt = latestDoubt;
     this.#spec = spec;
     this.#isLong = spec.windowMs >= longMs;
     this.#doubtMs = spec.windowMs * (this.#isLong ? doubtWindowsLong : doubtWindows);
@@ -100,7 +106,7 @@ export class Floor {
     refusals.push(at);
     const windows = this.#isLong ? refusalWindowsLong : refusalWindows;
     while (at - (refusals[0] as number) > windows * this.#spec.windowMs) refusals.shift();
-    const isDoubted = at - this.#doubtedAt < this.#doubtMs;
+    const isDoubted = at - this.#latestDoubt.at < this.#doubtMs;
     return isDoubted || refusals.length >= refusalsMost;
   }
 
@@ -114,7 +120,7 @@ export class Floor {
     const doubts = this.#doubts;
     doubts.push(++this.#counts);
     while ((doubts[0] as number) <= this.#counts - countsCompared) doubts.shift();
-    this.#doubtedAt = at;
+    this.#latestDoubt.at = at;
     return !this.isActive && this.#isLong && doubts.length >= doubtsMost;
   }
 
@@ -161,7 +167,7 @@ export class Floor {
   }
 
   mayLeave(at: number): boolean {
-    return at - this.#cleanFrom >= this.stayMs && at - this.#doubtedAt >= this.#doubtMs;
+    return at - this.#cleanFrom >= this.stayMs && at - this.#latestDoubt.at >= this.#doubtMs;
   }
 
   leave(at: number): void {

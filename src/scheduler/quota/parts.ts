@@ -4,7 +4,7 @@
  * Not here: how they work together (fixed-window.ts, allowance.ts, ledger.ts).
  */
 import { CountLag } from "./count-lag.ts";
-import { Floor } from "./floor.ts";
+import { Floor, LatestDoubt } from "./floor.ts";
 import { ForeignUsage, LateUsage } from "./foreign-usage.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
@@ -16,7 +16,8 @@ import { WindowUsage } from "./window-usage.ts";
 
 export interface LimiterParts {
   lag(): CountLag;
-  floor(spec: LayerSpec): Floor;
+  doubt(): LatestDoubt;
+  floor(spec: LayerSpec, doubt: LatestDoubt): Floor;
   limit(spec: LayerSpec): LearnedLimit;
   /** Where `isOurs`, nobody else counts in the windows. */
   usage(isOurs: boolean): WindowUsage;
@@ -30,7 +31,8 @@ export interface LimiterParts {
 
 export const limiterParts: LimiterParts = {
   lag: () => new CountLag(),
-  floor: (spec) => new Floor(spec),
+  doubt: () => new LatestDoubt(),
+  floor: (spec, doubt) => new Floor(spec, doubt),
   limit: ({ capacity, windowMs }) => new LearnedLimit(capacity, windowMs),
   usage: (isOurs) => new WindowUsage(isOurs),
   phase: (windowMs, clock) => new WindowPhase(windowMs, clock),

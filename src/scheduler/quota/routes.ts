@@ -9,6 +9,7 @@ import { type Allowances, nameOf } from "./allowance.ts";
 import type { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow, type WindowOptions } from "./fixed-window.ts";
+import type { LatestDoubt } from "./floor.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { LimiterParts } from "./parts.ts";
@@ -103,6 +104,7 @@ export class Routes {
   readonly gauges: LimitWindow[] = [];
   readonly #options: RoutesOptions;
   readonly #lag: CountLag;
+  readonly #doubt: LatestDoubt;
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
   #quietUntil: number;
@@ -111,6 +113,7 @@ export class Routes {
   constructor(options: RoutesOptions) {
     this.#options = options;
     this.#lag = options.windowOptions.parts.lag();
+    this.#doubt = options.windowOptions.parts.doubt();
     this.#quietUntil = options.quietUntil;
   }
 
@@ -181,7 +184,7 @@ export class Routes {
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
-        ? new FixedWindow(spec, scope, clock, this.#lag, this.#options.windowOptions)
+        ? new FixedWindow(spec, scope, clock, this.#lag, { ...this.#options.windowOptions, doubt: this.#doubt })
         : new RollingWindow(spec, scope, driftPpm);
       windows.set(name, gauge);
       this.gauges.push(gauge);

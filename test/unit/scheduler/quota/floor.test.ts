@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
-import { Floor, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
+import { Floor, LatestDoubt, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
 import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
@@ -24,6 +24,16 @@ describe("A floor", () => {
     const [soon, late] = [new Floor(key), new Floor(key)];
     expect([soon.doubt(1_000), late.doubt(1_000)]).toEqual([false, false]);
     expect([falls(soon, [60_999]), falls(late, [61_000])]).toEqual([true, false]);
+  });
+
+  it("follows one refusal after a doubtful count of another layer, and is not left until its counts agree", () => {
+    const latest = new LatestDoubt();
+    const [ofKey, ofUser] = [new Floor(key, latest), new Floor(user, latest)];
+    ofUser.doubt(1_000);
+    expect(falls(ofKey, [60_999])).toBe(true);
+    ofKey.enter(61_000, 10);
+    ofUser.doubt(62_000);
+    expect([ofKey.mayLeave(121_999), ofKey.mayLeave(122_000)]).toEqual([false, true]);
   });
 
   it("counts calls that were under way together as one refusal", () => {
