@@ -16,6 +16,7 @@
 import type { CountLag, StaleCounts } from "./count-lag.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
+import type { WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { WindowPhase } from "./window-phase.ts";
@@ -25,6 +26,10 @@ import type { WindowUsage } from "./window-usage.ts";
 const proofsSure = 3;
 /** Part of a window after whose beginning others may have used as much as the window before. */
 const earlyShare = 0.1;
+/** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
+const lowShare = 1 / 10;
+/** The same of a key, and the part by which it may be above. */
+const highShare = 1 / 4;
 const spanShare = 0.9;
 const briskShare = 1 / 60;
 /** Others do not use so large a part of a capacity between two answers: a count is doubtful, or the limit was moved. */
@@ -155,6 +160,18 @@ export class CountEvidence {
   isFirst(window: number, sentAt: number): boolean {
     for (const { first, receivedAt } of this.#heard) if (first === window && receivedAt < sentAt) return false;
     return true;
+  }
+
+  /**
+   * A count told in `window` below what was surely counted, or above what may be: others do not lower it. Where counts
+   * lag, the first of a window is the last of the one before.
+   */
+  contradicts(used: number, window: number, { units, first, surelyThen }: WindowTicket, sentAt: number): boolean {
+    const { lag, spec, usage } = this.#parts;
+    const least = surelyThen + units + usage.missing;
+    if (window === first && used < least - spec.capacity * (usage.isOurs ? highShare : lowShare)) return true;
+    const isHigh = usage.isOurs && used > usage.used(window) + spec.capacity * highShare;
+    return isHigh && !(lag.lagging && this.isFirst(window, sentAt));
   }
 
   hear(sentAt: number, receivedAt: number, used: number, first: number, last: number): void {
@@ -393,6 +410,17 @@ export class CountEvidence {
     if (phase.openEnded !== undefined) return used + units > capacity;
     if (limit.isTried && used > limit.proven) return true;
     return this.isUnproved(latest, at) && (this.top?.used ?? 0) + used > capacity;
+  }
+
+  /**
+   * A call of `units` that left at `sentAt` into `window` was refused. True when that window most likely had not begun:
+   * it was entered at its beginning, and the one before was full.
+   */
+  learnLate(window: number, units: number, sentAt: number, capacity: number): boolean {
+    const { phase, usage } = this.#parts;
+    if (phase.openEnded !== undefined || phase.first(sentAt) !== window || this.isUnproved(window, sentAt))
+      return false;
+    return phase.proofs > 0 && usage.used(window - 1) + units > capacity && phase.learnLate(window, sentAt);
   }
 
   /** A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on. */

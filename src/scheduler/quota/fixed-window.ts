@@ -13,18 +13,13 @@ import { CountLag, StaleCounts } from "./count-lag.ts";
 import type { Floor, LatestDoubt, OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
-import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
+import { type Ceiling, emptyTicket, type LimitWindow, type QuotaMode, type WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import type { WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
-
-/** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
-const lowShare = 1 / 10;
-/** The same of a key, and the part by which it may be above. */
-const highShare = 1 / 4;
 
 /** Told in words what was misread, of which layer. */
 type OnMisread = (layer: string, what: string) => void;
@@ -71,8 +66,12 @@ export class FixedWindow implements LimitWindow {
 
   /** `lag` is shared by the scopes of one service. */
   constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
-    const { onMisread = () => undefined, onMode = () => undefined } = options;
-    const { parts = limiterParts, doubt = parts.doubt() } = options;
+    const {
+      onMisread = () => undefined,
+      onMode = () => undefined,
+      parts = limiterParts,
+      doubt = parts.doubt(),
+    } = options;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
@@ -166,10 +165,7 @@ export class FixedWindow implements LimitWindow {
     const { known, lo, first, last: latest } = phase.at(now);
     let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
-    const evidence = this.#evidence;
-    const isNew = (evidence.top?.window ?? first) < first;
-    if (evidence.isDoubting || first <= usage.closedThrough || (isNew && evidence.isUnproved(first, now))) return 0;
-    if (this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom) return 0;
+    if (this.#entersOneByOne(first, now)) return 0;
     // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is
     // all that `paced` says.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
@@ -183,11 +179,15 @@ export class FixedWindow implements LimitWindow {
     return room;
   }
 
-  begin(
-    units: number,
-    now: number,
-    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 },
-  ): WindowTicket {
+  /** Calls into window `first` leave one at a time, or none does. */
+  #entersOneByOne(first: number, now: number): boolean {
+    const evidence = this.#evidence;
+    const usage = this.#usage;
+    if (evidence.isDoubting || first <= usage.closedThrough || evidence.isUnproved(first, now)) return true;
+    return this.#movesUntold && !this.divided && usage.used(first - 1) >= this.#limit.spentFrom;
+  }
+
+  begin(units: number, now: number, ticket = emptyTicket()): WindowTicket {
     this.begun += units;
     if (this.#floor.isActive) this.#floor.spending.spend(units, now);
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
@@ -227,7 +227,8 @@ export class FixedWindow implements LimitWindow {
     this.#evidence.noteEnded(sentAt);
     let isTold = told !== undefined && first === last;
     if (told !== undefined && counted && isTold) {
-      this.#compare(ticket, told, first, sentAt, receivedAt);
+      if (this.#evidence.contradicts(told, first, ticket, sentAt)) this.#noteDoubt(receivedAt);
+      else this.#floor.agree();
       isTold = this.#isOwn({
         window: first,
         used: told,
@@ -331,6 +332,10 @@ export class FixedWindow implements LimitWindow {
     if (verdict === "learned")
       this.#misread(`the service refused at ${this.capacity} of ${this.spec.capacity}: the limit has moved`);
     return verdict !== "unmoved";
+  }
+
+  learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
+    return !this.#floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity);
   }
 
   noteUnexplained(sentAt: number, at: number): void {
@@ -460,23 +465,6 @@ export class FixedWindow implements LimitWindow {
     this.missing = 0;
     if (floor.mayLeave(at) && this.#phase.openEnded === undefined) this.#leaveFloor(at);
     return true;
-  }
-
-  /**
-   * A count told in `window` below what was surely counted, or above what may be: others do not lower it. Where counts
-   * lag, the first of a window is the last of the one before.
-   */
-  #compare({ units, first, surelyThen }: WindowTicket, used: number, window: number, sentAt: number, at: number): void {
-    const { capacity } = this.spec;
-    const usage = this.#usage;
-    const least = surelyThen + units + usage.missing;
-    const isLow = window === first && used < least - capacity * (usage.isOurs ? highShare : lowShare);
-    const isHigh =
-      usage.isOurs &&
-      used > usage.used(window) + capacity * highShare &&
-      !(this.#lag.lagging && this.#evidence.isFirst(window, sentAt));
-    if (isLow || isHigh) this.#noteDoubt(at);
-    else this.#floor.agree();
   }
 
   /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */

@@ -26,6 +26,9 @@ export interface WindowTicket {
   surelyThen: number;
 }
 
+/** A ticket whose fields are written when its call leaves. */
+export const emptyTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 });
+
 /** Window of one limit and one scope, such as the weight of one user. */
 export interface LimitWindow {
   readonly spec: LayerSpec;
@@ -56,6 +59,8 @@ export interface LimitWindow {
   undo(ticket: WindowTicket): void;
   /** A call was refused and no other layer can have done it: true when the limit was found to be lower than stated. */
   learnRefusal(sentAt: number, at: number): boolean;
+  /** A call was refused that entered a window at its beginning: true when windows were found to begin late. */
+  learnLate(ticket: WindowTicket, sentAt: number): boolean;
   /** A call that left at `sentAt` was refused, nothing explains it, and most likely it was this layer. */
   noteUnexplained(sentAt: number, at: number): void;
   /** How it is spent: by what the service reports, or evenly without evidence. */

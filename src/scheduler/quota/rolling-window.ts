@@ -7,7 +7,7 @@
  */
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
-import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
+import { type Ceiling, emptyTicket, type LimitWindow, type WindowTicket } from "./limit-window.ts";
 
 /** Half of the capacity may be spent at once, the other half as fast as it comes free. */
 const burstShare = 1 / 2;
@@ -52,11 +52,7 @@ export class RollingWindow implements LimitWindow {
     return Math.min(floor(now + horizonMs, now, now) - this.used(now), this.#spending.room(now));
   }
 
-  begin(
-    units: number,
-    now: number,
-    ticket: WindowTicket = { units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 },
-  ): WindowTicket {
+  begin(units: number, now: number, ticket = emptyTicket()): WindowTicket {
     this.again({ units }, now);
     ticket.units = units;
     return ticket;
@@ -80,6 +76,10 @@ export class RollingWindow implements LimitWindow {
 
   undo({ units }: WindowTicket): void {
     this.open -= units;
+  }
+
+  learnLate(): boolean {
+    return false;
   }
 
   noteUnexplained(): void {}

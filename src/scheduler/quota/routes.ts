@@ -217,26 +217,51 @@ export const strike = (
 ): number => {
   const fresh = standing.strike(sentAt, now);
   if (fresh) for (const gauge of windows) allowances.noteRefusal(nameOf(gauge), now);
+  const isRepeated = standing.strikes > 1;
+  const refusal = { fresh, isRepeated, sole: soleSuspect(windows, parts, sentAt, now), sentAt, now };
+  const findings = windows.map((gauge, index) => findingOf(gauge, parts[index] as WindowTicket, refusal));
+
+  const shortest = shortestOfKey(windows);
   let until = now;
-  let isExplained = !fresh;
-  const sole = soleSuspect(windows, parts, sentAt, now);
-  const shortest = Math.min(
-    ...windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY)),
-  );
-  for (const [index, gauge] of windows.entries()) {
-    const isFull = gauge.used(now) >= gauge.capacity * 0.97;
-    const near = isFull || gauge.isRisky((parts[index] as WindowTicket).units, now);
-    // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is
-    // refused, too.
-    const isConfirmed = standing.strikes > 1 || gauge.capacity < gauge.spec.capacity;
-    const moved = isConfirmed && (near || gauge === sole) && gauge.learnRefusal(sentAt, now);
-    isExplained ||= moved || isOthersDoing(gauge, isFull, now);
-    const whole = standing.strikes > 1 || probe || near || moved;
-    if ((gauge.spec.scope === "key" && gauge.spec.windowMs === shortest) || whole)
+  for (const [index, gauge] of windows.entries())
+    if (gauge === shortest || isRepeated || probe || findings[index]?.isSuspect)
       until = Math.max(until, gauge.shut(now));
-  }
-  if (!isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
+
+  const isExplained = findings.some((finding) => finding.isExplained);
+  if (fresh && !isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
   return until;
+};
+
+interface RefusedCall {
+  /** It begins a new episode of refusals. */
+  readonly fresh: boolean;
+  /** The call after the last refusal was refused as well. */
+  readonly isRepeated: boolean;
+  readonly sole: LimitWindow | undefined;
+  readonly sentAt: number;
+  readonly now: number;
+}
+
+/** Whether a window may have refused a call, and whether what is known of it explains the refusal. */
+const findingOf = (
+  gauge: LimitWindow,
+  part: WindowTicket,
+  { fresh, isRepeated, sole, sentAt, now }: RefusedCall,
+): { readonly isSuspect: boolean; readonly isExplained: boolean } => {
+  const isFull = gauge.used(now) >= gauge.capacity * 0.97;
+  const isNear = isFull || gauge.isRisky(part.units, now);
+  // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is
+  // refused, too.
+  const isConfirmed = isRepeated || gauge.capacity < gauge.spec.capacity;
+  const hasMoved = isConfirmed && (isNear || gauge === sole) && gauge.learnRefusal(sentAt, now);
+  const isLate = fresh && gauge.learnLate(part, sentAt);
+  return { isSuspect: isNear || hasMoved, isExplained: hasMoved || isLate || isOthersDoing(gauge, isFull, now) };
+};
+
+/** The shortest window of a key. */
+const shortestOfKey = (windows: readonly LimitWindow[]): LimitWindow | undefined => {
+  const keys = windows.filter(({ spec }) => spec.scope === "key");
+  return keys.toSorted((one, other) => one.spec.windowMs - other.spec.windowMs)[0];
 };
 
 /** Whether others' use explains a refusal; nobody else calls on a key. */

@@ -5,8 +5,10 @@
  * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
  * is a first guess. A count that fell proves that a window began; as soon as one did, the scope goes by its own counts,
  * and by the calendar only as long as the two have never disagreed. While nothing tells, one window is taken to run on.
+ * A refusal at a beginning proves that windows may begin later: each is then entered later by as much.
  *
  * Invariants: the number of the window that runs never falls; what one scope was told changes no other's windows.
+ * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, `slow-windows`.
  * Not here: what is spent (window-usage.ts), which answers prove something (limit-window.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
@@ -49,6 +51,10 @@ const nearShare = 0.05;
  * Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess.
  */
 const lostShare = 0.9;
+/** After a refusal at its beginning a window is entered so much later, in parts of its length, and at most so late. */
+const lateShare = 1 / 60;
+const lateShareMost = 1 / 20;
+const lateKeptMs = 3_600_000;
 /** Nor where so many windows began when it said. */
 const proofsSure = 4;
 
@@ -65,6 +71,9 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
+  /** How much later than expected a window may begin, as refusals at beginnings show, and for how long that holds. */
+  #lateMs = 0;
+  #lateUntil = Number.NEGATIVE_INFINITY;
   /**
    * What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this
    * scope learns something.
@@ -85,48 +94,60 @@ export class WindowPhase {
   /** What is known of `at`; valid until the next question. */
   at(at: number): Readonly<PhaseBounds> {
     const bounds = this.kept;
-    const calendar = this.calendar;
-    if (bounds.at === at && this.revision === calendar.revision) return bounds;
+    if (bounds.at === at && this.revision === this.calendar.revision) return bounds;
     bounds.at = at;
-    this.revision = calendar.revision;
+    this.revision = this.calendar.revision;
+    this.#locate(at, bounds);
+    this.#number(at, bounds);
+    return bounds;
+  }
+
+  /** Writes between which bounds windows begin: by own evidence and the calendar, or by the one of them there is. */
+  #locate(at: number, bounds: PhaseBounds): void {
     const own = this.#own;
-    const { near, far } = calendar;
-    const told = near.at === at ? near : far.at === at ? far : undefined;
-    if (own === undefined) {
-      const { lo, hi } = told ?? calendar.bounds(at);
-      bounds.lo = lo;
+    const { calendar } = this;
+    if (own === undefined || (calendar.known && this.#isLost(own, at))) {
+      const { lo, hi } = this.#calendarAt(at);
+      bounds.lo = lo - this.#lateMsAt(at);
       bounds.hi = hi;
-    } else if (calendar.known && this.#isLost(own, at)) {
-      const { lo, hi } = told ?? calendar.bounds(at);
-      bounds.lo = lo;
-      bounds.hi = hi;
-    } else {
-      if (this.#trustsCalendar && calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
-      const drifted = this.#drift * Math.abs(at - own.asOf);
-      bounds.lo = own.lo - drifted;
-      bounds.hi = own.hi + drifted;
-      if (this.#trustsCalendar && calendar.known) {
-        const { lo, hi } = told ?? calendar.bounds(at);
-        if (lo > bounds.hi || hi < bounds.lo) this.#trustsCalendar = false;
-        else {
-          bounds.lo = Math.max(bounds.lo, lo);
-          bounds.hi = Math.min(bounds.hi, hi);
-        }
-      }
+      return;
     }
+    const drifted = this.#drift * Math.abs(at - own.asOf);
+    bounds.lo = own.lo - drifted;
+    bounds.hi = own.hi + drifted;
+    if (calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
+    if (this.#trustsCalendar && calendar.known) this.#narrowByCalendar(at, bounds);
+    bounds.lo -= this.#lateMsAt(at);
+  }
+
+  #narrowByCalendar(at: number, bounds: PhaseBounds): void {
+    const { lo, hi } = this.#calendarAt(at);
+    if (lo > bounds.hi || hi < bounds.lo) {
+      this.#trustsCalendar = false;
+      return;
+    }
+    bounds.lo = Math.max(bounds.lo, lo);
+    bounds.hi = Math.min(bounds.hi, hi);
+  }
+
+  /** Most instants were asked about by the windows of another layer just before. */
+  #calendarAt(at: number): { readonly lo: number; readonly hi: number } {
+    const { near, far } = this.calendar;
+    if (near.at === at) return near;
+    return far.at === at ? far : this.calendar.bounds(at);
+  }
+
+  /** Writes the numbers of the windows that can be open. */
+  #number(at: number, bounds: PhaseBounds): void {
     const { openEnded } = this;
-    bounds.known = openEnded !== undefined || own !== undefined || calendar.known;
-    if (openEnded !== undefined) {
-      bounds.first = openEnded.index;
-      bounds.last = openEnded.index;
-    } else if (bounds.known) {
+    bounds.known = openEnded !== undefined || this.#own !== undefined || this.calendar.known;
+    bounds.first = 0;
+    bounds.last = 0;
+    if (openEnded !== undefined) bounds.first = bounds.last = openEnded.index;
+    else if (bounds.known) {
       bounds.first = Math.floor((at + bounds.lo) / this.#windowMs);
       bounds.last = Math.floor((at + bounds.hi) / this.#windowMs);
-    } else {
-      bounds.first = 0;
-      bounds.last = 0;
     }
-    return bounds;
   }
 
   lo(at: number): number {
@@ -223,6 +244,19 @@ export class WindowPhase {
     return false;
   }
 
+  /**
+   * A call that left at `sentAt` was refused in window `index`, which had surely begun by then, and the window before it
+   * was full: windows may begin later than expected. Returns false when that would be too late to be believed.
+   */
+  learnLate(index: number, sentAt: number): boolean {
+    const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);
+    if (pastMs > this.#windowMs * lateShareMost) return false;
+    this.#lateMs = pastMs + this.#windowMs * lateShare;
+    this.#lateUntil = sentAt + lateKeptMs;
+    this.kept.at = Number.NaN;
+    return true;
+  }
+
   /** From `at` on window `index` runs until a count falls: what was thought of its end is no longer believed. */
   runOn(index: number, at: number): void {
     this.openEnded = { index, since: at };
@@ -239,6 +273,10 @@ export class WindowPhase {
     this.proofs = 0;
     this.#trustsCalendar = true;
     this.kept.at = Number.NaN;
+  }
+
+  #lateMsAt(at: number): number {
+    return at < this.#lateUntil ? this.#lateMs : 0;
   }
 
   #isLost({ lo, hi, asOf }: Interval, at: number): boolean {

@@ -92,6 +92,12 @@ class ProvedPhase extends WindowPhase {
   }
 }
 
+class PunctualPhase extends WindowPhase {
+  override learnLate(): boolean {
+    return false;
+  }
+}
+
 class BlindEnd extends OpenEnd {
   override get looks(): boolean {
     return false;
@@ -163,6 +169,12 @@ const ablations: readonly Ablation[] = [
     row: "anchor-odd",
     without: { phase: (windowMs, clock) => new ProvedPhase(windowMs, clock) },
   },
+  {
+    mechanism: "late beginnings",
+    row: "late-minutes",
+    without: { phase: (windowMs, clock) => new PunctualPhase(windowMs, clock) },
+  },
+  { mechanism: "doubt of other layers", row: "cached", without: { floor: (spec) => new Floor(spec) } },
   {
     mechanism: "looks for a window's end",
     row: "late-minutes",

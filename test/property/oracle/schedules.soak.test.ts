@@ -61,6 +61,7 @@ const faulty =
       scope,
       capacity: spec.capacity,
       learnRefusal: (sentAt, at) => real.learnRefusal(sentAt, at),
+      learnLate: (ticket, sentAt) => real.learnLate(ticket, sentAt),
       noteUnexplained: (sentAt, at) => real.noteUnexplained(sentAt, at),
       get mode() {
         return real.mode;

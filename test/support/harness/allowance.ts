@@ -81,6 +81,7 @@ export const gaugeOf = (
     lose: none,
     undo: none,
     learnRefusal: none,
+    learnLate: none,
     shut: none,
     reset: none,
     used: () => used,

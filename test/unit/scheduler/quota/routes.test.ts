@@ -131,6 +131,7 @@ describe("A refusal", () => {
       foreign: () => 0,
       missing: 0,
       noteUnexplained: () => undefined,
+      learnLate: () => false,
       learnRefusal: () => {
         suspected = true;
         return true;

@@ -1,0 +1,76 @@
+/** Refusals at the beginning of windows: later windows are entered later. */
+import { describe, expect, it } from "vitest";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
+import { second, user } from "../../../support/harness/evidence.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
+
+/** A window after four beginnings where they were expected; window 5 was spent to `used`. */
+const spent = (spec: LayerSpec, used: number): { gauge: FixedWindow; refused: (at: number) => boolean } => {
+  const { windowMs } = spec;
+  const gauge = new FixedWindow(spec, "s", fixedClock(0, 0));
+  const call = (at: number, units: number, told: number): void => {
+    gauge.end(gauge.begin(units, at), at, at + 1, told, true);
+  };
+  for (let window = 1; window < 5; window++) {
+    call(window * windowMs, 1, 1);
+    call((window + 0.5) * windowMs, 1, 2);
+  }
+  call(5 * windowMs, 1, 1);
+  call(5.5 * windowMs, used - 1, used);
+  const refused = (at: number): boolean => {
+    const part = gauge.begin(10, at);
+    gauge.end(part, at, at + 1, undefined, false);
+    return gauge.learnLate(part, at);
+  };
+  return { gauge, refused };
+};
+const all = (spec: LayerSpec) => (): number => spec.capacity;
+
+describe("A call refused at the beginning of a window that had surely begun", () => {
+  it("shows, where the window before was full, that windows begin late: the next is entered a sixtieth later", () => {
+    const { gauge, refused } = spent(user, 1_195);
+    expect(refused(360_100)).toBe(true);
+    // Window 5 may run until 361.1 s: 100 ms late, and a second more.
+    expect([gauge.blockedUntil(10, 360_200, all(user)), gauge.blockedUntil(10, 361_101, all(user))]).toEqual([
+      361_100,
+      undefined,
+    ]);
+    expect(gauge.windowEndsAt(400_000)).toBe(421_100);
+  });
+
+  it.each([
+    ["the window before had room", 1_190, 360_100],
+    ["it left later than a twentieth of the window", 1_195, 363_001],
+  ])("shows nothing where %s", (_, used, at) => {
+    const { gauge, refused } = spent(user, used);
+    expect([refused(at), gauge.widthMs(400_000)]).toEqual([false, gauge.widthMs(400_000)]);
+    expect(gauge.windowEndsAt(400_000)).toBe(420_000);
+  });
+
+  it("shows so again for a window that begins later still, up to a twentieth of it, and for an hour", () => {
+    const phase = new WindowPhase(1_000, fixedClock(0, 0));
+    const late = (sentAt: number): readonly [boolean, number] => [phase.learnLate(6, sentAt), phase.begins(7, sentAt)];
+    const near = (value: number): unknown => expect.closeTo(value, 9) as unknown;
+    expect(late(6_000)).toEqual([true, near(7_000 + 1_000 / 60)]);
+    expect(late(6_020)).toEqual([true, near(7_020 + 1_000 / 60)]);
+    expect(late(6_051)).toEqual([false, near(7_020 + 1_000 / 60)]);
+    expect(phase.begins(7, 3_606_019)).toBeGreaterThan(7_000);
+    expect(phase.begins(7, 3_606_020)).toBe(7_000);
+  });
+
+  it("is of a key's second as well", () => {
+    const { gauge, refused } = spent(second, 10);
+    expect(refused(6_010)).toBe(true);
+    expect(gauge.blockedUntil(1, 6_012, all(second))).toBeCloseTo(6_010 + 1_000 / 60, 9);
+  });
+
+  it("shows nothing where only the calendar says that the window has begun", () => {
+    const gauge = new FixedWindow(user, "s", { ...fixedClock(0, 0) } satisfies ServerClock);
+    gauge.end(gauge.begin(1_195, 30_000), 30_000, 30_010, 1_195, true);
+    const part = gauge.begin(10, 60_100);
+    expect(gauge.learnLate(part, 60_100)).toBe(false);
+  });
+});
