@@ -128,7 +128,7 @@ const banned: readonly (readonly [RegExp, string, readonly string[]])[] = [
   [
     /\bDate\.now\(|\bnew Date\(\)|\bsetTimeout\(|\bsetInterval\(|\bsetImmediate\(|\bperformance\.now\(/,
     "use the Clock",
-    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "plugins/control-room/client/browser-clock.js"],
+    ["src/clock/system-clock.ts", "src/host/virtual-globals.ts", "plugins/control-room/client/browser-clock.ts"],
   ],
   [/\bMath\.random\(|\brandomUUID\(/, "use the seeded Random", ["src/random.ts", "src/host/virtual-globals.ts"]],
   [/from "ajv"/, "use contract/validate.ts", ["src/contract/validate.ts"]],

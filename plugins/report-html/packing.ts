@@ -5,7 +5,7 @@
  * rounded there; equal data give equal text on one version of Node. Layout: length of the head in 4 bytes,
  * little-endian; the head, in which a column is `{"$":[count, factor, place]}`; then the columns, each the zigzag
  * differences of value × factor, 7 bits a byte, low ones first.
- * Not here: unpacking (client/unpack.js), what there is to pack (page-data.ts).
+ * Not here: unpacking (client/unpack.ts), what there is to pack (page-data.ts).
  */
 import { deflateRawSync } from "node:zlib";
 import type { PageData } from "sluice/plugins/ui-kit";

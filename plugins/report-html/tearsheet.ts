@@ -30,7 +30,7 @@ export const tearsheet = (report: RunReport, details: RunDetails): string => {
     startAt: Date.parse(report.fixture.startAt),
     endAt: Date.parse(report.fixture.endAt),
   };
-  const [look, script] = [`${style}${chartStyle()}${explorerStyle}`, pageScript(clientModules)];
+  const [look, script] = [`${style}${chartStyle()}${explorerStyle}`, pageScript(new URL("./", import.meta.url))];
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policyOf(look, script)}">
 <meta name="viewport" content="width=device-width,initial-scale=1"><meta name="generator" content="sluice">
@@ -45,11 +45,6 @@ ${text.sections.map((section) => html`<section><h2>${section.name}</h2>${content
 <script>${raw(script)}</script></body></html>
 `.markup;
 };
-
-/** Modules of the page, each after those it imports. */
-const clientModules = ["trade-table", "toolbar", "line-panes", "explorer", "unpack", "main"].map(
-  (name) => new URL(`./client/${name}.js`, import.meta.url),
-);
 
 /** A section as tables and sentences, with what only a page has beside them. */
 const contentOf = ({ id, blocks }: ReportSection, sheet: Sheet): Markup => {

@@ -1,13 +1,14 @@
 /**
- * Parts of pages for a browser that plugins share: markup, style, the chart library, and modules of the page's client.
+ * Parts of pages for a browser that plugins share: markup, style, and the bundled script of a page.
  *
- * Not here: pages (`sluice/plugins/report-html`, `sluice/plugins/control-room`, `sluice/plugins/sweep`). Modules of the
- * client are addressed by path: `../../ui-kit/client/pane.js`.
+ * Not here: pages (`sluice/plugins/report-html`, `sluice/plugins/control-room`, `sluice/plugins/sweep`). Clients of pages
+ * import the shared modules by path: `../../ui-kit/client/pane.ts`.
  *
  * @module sluice/plugins/ui-kit
  */
-export { chartStyle, clientFolder, pageScript } from "./client-script.ts";
+
 export { figures, html, type Markup, nothing, raw, signedCell, tableOf } from "./markup.ts";
+export { chartStyle, pageScript } from "./page-bundle.ts";
 export type {
   FillData,
   InstrumentData,

@@ -1,8 +1,10 @@
 /**
- * Compiles the package to `dist`: for `npm run build`, before it is packed, and where npm installs it from git or from a folder.
+ * Compiles the package to `dist` and bundles its pages: for `npm run build`, before it is packed, and where npm installs
+ * it from git or from a folder.
  *
- * Invariants: nothing of an earlier build is left in `dist`; with --when-installed a clone of one's own is left alone, as it runs
- * from source; needs nothing but the compiler among the dev dependencies.
+ * Invariants: nothing of an earlier build is left in `dist`; with --when-installed a clone of one's own gets its pages
+ * alone, as it runs from source; needs the compiler and the bundler with the bundled libraries among the dev
+ * dependencies, and nothing else.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
@@ -16,7 +18,15 @@ const whenInstalled = process.argv.includes("--when-installed");
 /** npm names the folder where it was called: in a clone that is the clone. */
 const isOwnClone = process.env.INIT_CWD !== undefined && !relative(root, process.env.INIT_CWD).startsWith("..");
 
-if (whenInstalled && isOwnClone) process.exit(0);
+const bundler = fileURLToPath(new URL("../../plugins/ui-kit/bundle.mjs", import.meta.url));
+const bundlePages = (folder) => {
+  if (existsSync(bundler)) execFileSync(process.execPath, [bundler, folder], { stdio: ["ignore", 2, 2] });
+};
+
+if (whenInstalled && isOwnClone) {
+  if (existsSync(new URL("../../node_modules/rolldown", import.meta.url))) bundlePages(root);
+  process.exit(0);
+}
 if (!existsSync(compiler)) {
   process.stderr.write(
     "sluice: dist is not built, as the compiler is not installed. Run in this folder: npm install && npm run build\n",
@@ -28,10 +38,9 @@ rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true })
 for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
 }
-// What plugins add to the command line is read before their code; the clients of pages are written as browsers run them.
+// What plugins add to the command line is read before their code.
 for (const plugin of readdirSync(`${root}plugins`)) {
-  for (const part of ["manifest.json", "client"].map((name) => `plugins/${plugin}/${name}`)) {
-    const filter = (path) => !path.endsWith("tsconfig.json");
-    if (existsSync(`${root}${part}`)) cpSync(`${root}${part}`, `${root}dist/${part}`, { recursive: true, filter });
-  }
+  const manifest = `plugins/${plugin}/manifest.json`;
+  if (existsSync(`${root}${manifest}`)) cpSync(`${root}${manifest}`, `${root}dist/${manifest}`);
 }
+bundlePages(`${root}dist`);

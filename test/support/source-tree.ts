@@ -5,7 +5,7 @@
  * Not here: what is allowed (test/tidy.test.ts).
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ParseResult, parseSync } from "rolldown/utils";
 
@@ -135,9 +135,11 @@ const importsOf = ({ staticImports, staticExports }: ParseResult["module"], text
   ...[...text.matchAll(/\bimport\("([^"]+)"\)(?:\)?\.(\w+))?/g)].map(([, from = "", name = "*"]) => ({ from, name })),
 ];
 
+const langs: Readonly<Record<string, "ts" | "tsx">> = { ".ts": "ts", ".tsx": "tsx" };
+
 const parse = (path: string): SourceFile => {
   const text = readFileSync(join(root, path), "utf8");
-  const { program, module } = parseSync(path, text, { lang: path.endsWith(".ts") ? "ts" : "js" });
+  const { program, module } = parseSync(path, text, { lang: langs[extname(path)] ?? "js" });
   const code = text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, "");
   const imported = importsOf(module, code);
   const bare = module.staticImports.map(({ moduleRequest }) => moduleRequest.value);
@@ -159,11 +161,11 @@ const parse = (path: string): SourceFile => {
 
 export const pathsUnder = (folder: string): string[] =>
   readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>
-    entry.name === "node_modules"
+    entry.name === "node_modules" || entry.name === "bundle"
       ? []
       : entry.isDirectory()
         ? pathsUnder(join(folder, entry.name))
-        : /\.(ts|mjs|js)$/.test(entry.name)
+        : /\.(tsx?|mjs|js)$/.test(entry.name)
           ? [join(folder, entry.name)]
           : [],
   );

@@ -73,6 +73,10 @@ export const functionsOfManyParameters: Readonly<Record<string, number>> = {
 /** State that a process shares, and why. */
 export const sharedState: Readonly<Record<string, string>> = {
   "plugins/ccxt/ccxt-exchange.ts shared": "belongs to the process",
+  "plugins/control-room/client/browser-clock.ts waiting": "the module is part of the program of one page",
+  "plugins/ui-kit/client/orders.ts known": "keyed weakly by an object, so it ends with that object",
+  "plugins/ui-kit/client/pane.ts colours": "the module is part of the program of one page",
+  "plugins/ui-kit/client/texts.ts formats": "the module is part of the program of one page",
   "plugins/control-room/server/control-room.ts rooms": "belongs to the process",
   "plugins/control-room/server/control-worker.ts feeds": "the module is the program of one thread",
   "plugins/control-room/server/control-worker.ts waiting": "the module is the program of one thread",

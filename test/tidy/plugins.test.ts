@@ -20,6 +20,10 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 const packages = [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["peerDependencies"] ?? {})];
 const entries = ["sluice", "sluice/extension", "sluice/dialect", "sluice/backtest", "sluice/testing"];
 
+/** Packages that are bundled into pages, or bundle them. */
+const bundledPackages = Object.keys(manifest["devDependencies"] ?? {});
+const isClient = (path: string): boolean => /\/client\/[^/]+\.tsx?$/.test(path);
+
 const pluginOf = (path: string): string => path.split("/")[1] as string;
 const neighbourIn = (specifier: string): string | undefined => /^sluice\/plugins\/([\w-]+)$/.exec(specifier)?.[1];
 const packageIn = (specifier: string): string =>
@@ -32,15 +36,18 @@ const problemOf = ({ path }: SourceFile, specifier: string): string | undefined 
   if (isBuiltin(specifier) || entries.includes(specifier)) return undefined;
   if (specifier.startsWith(".")) {
     const target = normalize(join(dirname(path), specifier));
-    // Scripts of a page load the kit's scripts by their addresses.
-    const isShared = /\/client\/[^/]+\.js$/.test(path) && target.startsWith("plugins/ui-kit/client/");
+    // Clients of pages import the kit's modules by path: the bundler joins them.
+    const isShared =
+      isClient(path) && (target.startsWith("plugins/ui-kit/client/") || target === "plugins/ui-kit/page-data.ts");
     const isOwn = target.startsWith(`plugins/${pluginOf(path)}/`);
     return isOwn || isShared ? undefined : "import a public entry of Sluice instead";
   }
   const neighbour = neighbourIn(specifier);
   if (neighbour !== undefined) return names.includes(neighbour) ? undefined : "there is no such plugin";
   if (specifier.startsWith("sluice/")) return `no such entry for plugins: ${entries.join(", ")}`;
-  return packages.includes(packageIn(specifier)) ? undefined : "declare the package in package.json";
+  const declared =
+    isClient(path) || path === "plugins/ui-kit/bundle.mjs" ? [...packages, ...bundledPackages] : packages;
+  return declared.includes(packageIn(specifier)) ? undefined : "declare the package in package.json";
 };
 
 /** Specifiers of imports and exports that bring values. */

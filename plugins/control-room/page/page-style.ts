@@ -2,7 +2,7 @@
  * Style of the control room, in addition to the style of report pages: their palette, tables, charts and buttons.
  *
  * Invariants: those of `sluice/plugins/ui-kit`; places where money is real have a colour of their own; rows of tables
- * are 30 pixels high, as the tables count on it (client/virtual-table.js).
+ * are 30 pixels high, as the tables count on it (client/virtual-table.ts).
  */
 import { chartStyle, explorerStyle, style } from "sluice/plugins/ui-kit";
 

@@ -1,7 +1,7 @@
 /** Page data on its way into a browser: what arrives is what was sent. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unpack } from "../../../plugins/report-html/client/unpack.js";
+import { unpack } from "../../../plugins/report-html/client/unpack.ts";
 import { packed } from "../../../plugins/report-html/packing.ts";
 import type { PageData } from "../../../plugins/ui-kit/page-data.ts";
 

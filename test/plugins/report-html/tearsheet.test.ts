@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Script } from "node:vm";
 import { map, tap } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { unpack } from "../../../plugins/report-html/client/unpack.js";
+import { unpack } from "../../../plugins/report-html/client/unpack.ts";
 import { tearsheet } from "../../../plugins/report-html/tearsheet.ts";
 import { html } from "../../../plugins/ui-kit/markup.ts";
 import type { PageData } from "../../../plugins/ui-kit/page-data.ts";
@@ -109,7 +109,7 @@ describe("The tearsheet of a run", () => {
     const [, script = ""] = /<script>([\s\S]*?)<\/script>/.exec(page) ?? [];
     expect(() => new Script(script)).not.toThrow();
     expect(script).not.toMatch(/^(import|export) /m);
-    expect(script).toMatch(/^\/\*! uPlot\nThe MIT License[\s\S]*Permission is hereby granted/);
+    expect(script).toMatch(/^\/\*! uplot\nThe MIT License[\s\S]*Permission is hereby granted/);
   });
 
   it("escapes foreign words", () => {

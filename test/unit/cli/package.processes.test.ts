@@ -317,7 +317,7 @@ describe("A clone that npm installs in", () => {
     mkdirSync(dist, { recursive: true });
     for (const name of readdirSync(root))
       if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
-    for (const name of ["src/cli/build.mjs", "plugins/ui-kit/client", "plugins/control-room/manifest.json"])
+    for (const name of ["src/cli/build.mjs", "plugins/ui-kit/bundle.mjs", "plugins/control-room/manifest.json"])
       cpSync(join(root, name), join(small, name), { recursive: true });
     for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none/index.ts"]) {
       mkdirSync(dirname(join(small, name)), { recursive: true });

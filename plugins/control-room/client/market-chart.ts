@@ -1,0 +1,292 @@
+/**
+ * The chart of prices of one instrument with this engine's fills and resting orders.
+ *
+ * Invariants: bars are those that the engine sends; if it sends none, the chart is the line of prices seen since the page was opened, and
+ * is labelled as such; every fill that the page knows is in a mark.
+ * Not here: how bars, orders and marks are drawn (ui-kit/client/price-pane.ts).
+ */
+
+import { element } from "../../ui-kit/client/elements.ts";
+import { livesOf } from "../../ui-kit/client/orders.ts";
+import { forgetColours } from "../../ui-kit/client/pane.ts";
+import type { Shown } from "../../ui-kit/client/price-pane.ts";
+import { PricePane } from "../../ui-kit/client/price-pane.ts";
+import { fillStory, placeTip, storyOf } from "../../ui-kit/client/story.ts";
+import type { PageData } from "../../ui-kit/page-data.ts";
+import type { CandleRow, FillRow, MarketRow, OrderRow } from "../control-rows.ts";
+import { ChartGroup } from "./chart-group.ts";
+import { fractionOf } from "./decimal-texts.ts";
+import type { SourceState } from "./source-state.ts";
+import { localOffset } from "./wording.ts";
+
+const seenMax = 4_000;
+type SeenPrices = { at: number[]; px: number[] };
+
+/** Digits after the point of the prices, as they were sent: of the longest. */
+const placesIn = (bars: readonly CandleRow[], market: MarketRow | undefined) => {
+  let places = Math.max(...[market?.last, market?.bid, market?.ask].map((text) => fractionOf(text ?? "")));
+  for (const { o, h, l, c } of bars)
+    places = Math.max(places, fractionOf(o), fractionOf(h), fractionOf(l), fractionOf(c));
+  return places;
+};
+
+const emptyColumn = new Float64Array();
+
+const nothing: PageData = {
+  startAt: 0,
+  spanMs: 0,
+  currency: "",
+  places: 2,
+  instruments: [],
+  strategies: [],
+  slots: [],
+  types: [],
+  phases: ["live", "canceled"],
+  reasons: [],
+  equity: { name: "", at: [], value: [] },
+  byStrategy: [],
+  fills: { at: [], order: [], strategy: [], instrument: [], buy: [], maker: [], px: [], qty: [], fee: [] },
+  orders: {
+    id: [],
+    strategy: [],
+    slot: [],
+    instrument: [],
+    buy: [],
+    type: [],
+    px: [],
+    sz: [],
+    waited: [],
+    reason: [],
+    phases: [],
+    phase: [],
+    phaseAt: [],
+  },
+  trades: {
+    strategy: [],
+    instrument: [],
+    long: [],
+    qty: [],
+    openedAt: [],
+    closedAt: [],
+    entryPx: [],
+    exitPx: [],
+    gross: [],
+    fees: [],
+    funding: [],
+    net: [],
+    best: [],
+    worst: [],
+  },
+  quota: { at: [], weight: [], weightMax: 1, requests: [], requestsMax: 1, waited: [], refused: [] },
+  plots: [],
+};
+
+export class MarketChart {
+  node;
+  #group;
+  #tip = element("div", { id: "tip", hidden: true });
+  #data: { -readonly [K in keyof PageData]: PageData[K] } = { ...nothing };
+  #shown: Shown = {
+    instrument: 0,
+    asLine: false,
+    fills: new Uint32Array(),
+    orders: new Uint32Array(),
+    plots: [],
+    withFills: true,
+    withOrders: true,
+    trade: undefined,
+    chosen: undefined,
+  };
+  #price;
+  #instId = "";
+  #version = -1;
+  #seen: Map<string, SeenPrices> = new Map();
+
+  constructor(height: number, ...controls: Node[]) {
+    this.#group = new ChartGroup("Prices with own fills and resting orders", ...controls);
+    this.#price = new PricePane(this.#data, this.#group.shared, this.#shown, height);
+    this.#group.stage.append(this.#price.node);
+    this.#group.stage.after(this.#tip);
+    this.node = element("div", { class: "stage" }, this.#group.node);
+    this.#group.hold([this.#price]);
+    this.#listen();
+  }
+
+  change(what: Partial<Shown>) {
+    this.#shown = { ...this.#shown, ...what };
+    this.#price.set(this.#shown);
+    this.#version = -1;
+  }
+
+  /** Keeps the last price of each instrument, for those without bars. */
+  note(state: SourceState) {
+    for (const { instId, last, bid, ask, at } of state.rows("markets").values()) {
+      const middle = bid === "" || ask === "" ? Number(bid) || Number(ask) : (Number(bid) + Number(ask)) / 2;
+      const px = middle || Number(last);
+      if (!(px > 0)) continue;
+      const seen = this.#seen.get(instId) ?? { at: [], px: [] };
+      this.#seen.set(instId, seen);
+      const before = seen.at.at(-1) ?? Number.NEGATIVE_INFINITY;
+      // Another run or an earlier instant of a played one.
+      if (at < before) seen.at.length = seen.px.length = 0;
+      if (at === before) continue;
+      seen.at.push(at);
+      seen.px.push(px);
+      if (seen.at.length > seenMax) {
+        seen.at.splice(0, seenMax / 4);
+        seen.px.splice(0, seenMax / 4);
+      }
+    }
+  }
+
+  update(state: SourceState, instId: string) {
+    const version = state.version(["candles", "fills", "orders", "markets"]);
+    if (version === this.#version && instId === this.#instId) return;
+    const bars = state
+      .list("candles")
+      .filter((row) => row.instId === instId)
+      .sort((a, b) => a.at - b.at);
+    const seen = this.#seen.get(instId);
+    const barMs = barLength(bars);
+    const from = bars[0] === undefined ? (seen?.at[0] ?? state.at) : bars[0].at - barMs;
+    if (instId !== this.#instId) this.#group.hold([this.#price]);
+    if (!this.#group.isDue(from, Math.max(state.at, bars.at(-1)?.at ?? 0))) return;
+    this.#version = version;
+    this.#instId = instId;
+    this.#fold(state, instId, bars, barMs, seen);
+    this.#group.redraw();
+  }
+
+  restyle() {
+    forgetColours();
+    this.#group.restyle();
+  }
+
+  #fold(state: SourceState, instId: string, bars: readonly CandleRow[], barMs: number, seen: SeenPrices | undefined) {
+    const fills = state.list("fills").filter((row) => row.instId === instId);
+    const orders = state.list("orders").filter((row) => row.instId === instId);
+    const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
+    const places = placesIn(bars, state.row("markets", instId));
+    const asBars = bars.length > 0;
+    const column = (name: "o" | "h" | "l" | "c") => (asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []));
+    const words = {
+      strategies,
+      slots: wordsOf(orders, "slot"),
+      types: wordsOf(orders, "ordType"),
+      reasons: wordsOf(orders, "reason"),
+    };
+    this.#group.shared.startAt = localOffset(state.at);
+    Object.assign(this.#data, words, {
+      startAt: localOffset(state.at),
+      spanMs: state.at,
+      instruments: [
+        {
+          instId,
+          base: instId.split("-")[0] ?? "",
+          // The middle of two prices may lie between two ticks.
+          places: asBars ? places : places + 1,
+          of: asBars ? "bar" : "quote",
+          barMs: asBars ? barMs : 0,
+          unit: 1,
+          at: asBars ? bars.map(({ at }) => at - barMs) : (seen?.at ?? []),
+          open: column("o"),
+          high: column("h"),
+          low: column("l"),
+          close: column("c"),
+          position: { at: emptyColumn, qty: emptyColumn },
+        },
+      ],
+      fills: fillColumns(fills, orders, strategies),
+      orders: orderColumns(orders, words),
+    });
+    livesOf(this.#data);
+    this.#shown = { ...this.#shown, fills: placesTo(fills.length), orders: placesTo(orders.length) };
+    this.#price.set({ ...this.#shown, asLine: this.#shown.asLine || !asBars });
+  }
+
+  #listen() {
+    const { over } = this.#price.plot;
+    over.addEventListener("mousemove", (event) => {
+      const group = event.buttons === 0 ? this.#price.markNear(event.offsetX, event.offsetY) : undefined;
+      if (group === undefined) this.#tip.hidden = true;
+      else
+        placeTip(
+          this.#tip,
+          this.#price.plot,
+          group,
+          group.count === 1 ? fillStory(this.#data, group.first) : storyOf(this.#data, group),
+        );
+    });
+    over.addEventListener("mouseleave", () => {
+      this.#tip.hidden = true;
+    });
+  }
+}
+
+/**
+ * Returns the length of bars: a minute for a single bar, else the smallest distance of two bars, because some may be missing.
+ */
+const barLength = (bars: readonly CandleRow[]) =>
+  bars.length < 2 ? 60_000 : Math.min(...bars.slice(1).map(({ at }, index) => at - (bars[index]?.at ?? 0)), 86_400_000);
+
+const placesTo = (count: number) => Uint32Array.from({ length: count }, (_, place) => place);
+
+const wordsOf = <K extends string>(rows: readonly Record<K, string>[], name: K) => [
+  ...new Set(rows.map((row) => row[name])),
+];
+
+const fillColumns = (
+  fills: readonly FillRow[],
+  orders: readonly OrderRow[],
+  strategies: readonly string[],
+): PageData["fills"] => {
+  const places = new Map(orders.map(({ clOrdId }, place) => [clOrdId, place]));
+  return {
+    at: fills.map(({ at }) => at),
+    order: fills.map(({ clOrdId }) => places.get(clOrdId) ?? -1),
+    strategy: fills.map(({ strategy }) => strategies.indexOf(strategy)),
+    instrument: fills.map(() => 0),
+    buy: fills.map(({ side }) => (side === "buy" ? 1 : 0)),
+    maker: fills.map(({ liquidity }) => (liquidity === "maker" ? 1 : 0)),
+    px: fills.map(({ px }) => Number(px)),
+    qty: fills.map(({ qty }) => Number(qty)),
+    fee: fills.map(({ cost }) => Number(cost)),
+  };
+};
+
+const orderColumns = (
+  orders: readonly OrderRow[],
+  { strategies, slots, types, reasons }: Pick<PageData, "strategies" | "slots" | "types" | "reasons">,
+): PageData["orders"] => ({
+  id: orders.map(({ clOrdId }) => clOrdId),
+  strategy: orders.map(({ strategy }) => strategies.indexOf(strategy)),
+  slot: orders.map(({ slot }) => slots.indexOf(slot)),
+  instrument: orders.map(() => 0),
+  buy: orders.map(({ side }) => (side === "buy" ? 1 : 0)),
+  type: orders.map(({ ordType }) => types.indexOf(ordType)),
+  px: orders.map(({ px }) => Number(px)),
+  sz: orders.map(({ qty, sz }) => Number(qty || sz)),
+  waited: orders.map(() => 0),
+  reason: orders.map(({ reason }) => (reason === "" ? -1 : reasons.indexOf(reason))),
+  phases: orders.map((order) => stepsOf(order).length),
+  phase: orders.flatMap((order) => stepsOf(order).map(([phase]) => phase)),
+  phaseAt: orders.flatMap((order) => stepsOf(order).map(([, at]) => at)),
+});
+
+/**
+ * Returns the instants at which an order began and ceased to rest, as indexes of `phases`; a rejected order never rested.
+ */
+const stepsOf = ({
+  phase,
+  isFinal,
+  placedAt,
+  changedAt,
+}: OrderRow): readonly (readonly [phase: number, at: number])[] => {
+  if (phase === "rejected" || phase === "absent") return [[1, changedAt]];
+  return isFinal
+    ? [
+        [0, placedAt],
+        [1, changedAt],
+      ]
+    : [[0, placedAt]];
+};

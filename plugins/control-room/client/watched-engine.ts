@@ -1,0 +1,77 @@
+/**
+ * One engine as followed by the page: its rows, its stream, and whether they are current.
+ *
+ * Invariants: the engine's clock advances between updates only while its stream is alive and it runs in real time; the data of an engine
+ * that is not connected is marked as old.
+ */
+import { nowMs } from "./browser-clock.ts";
+import { Feed } from "./feed.ts";
+import { SourceState } from "./source-state.ts";
+import { leftText } from "./wording.ts";
+
+const aheadMax = 5_000;
+/** Silence from which an engine counts as hung; a little longer than the pause between messages of an idle engine. */
+const standsStillMs = 2_500;
+
+export class WatchedEngine {
+  id;
+  state;
+  feed;
+  #takenAt = nowMs();
+
+  /** @param changed - is called after every update and every change of the connection */
+  constructor(id: string, changed: () => void) {
+    this.id = id;
+    this.state = new SourceState(id);
+    this.feed = new Feed(
+      id,
+      (update, isWhole) => {
+        this.#takenAt = nowMs();
+        this.state.apply(update, isWhole);
+        changed();
+      },
+      changed,
+    );
+  }
+
+  get engine() {
+    return this.state.row("engine");
+  }
+
+  get name() {
+    return this.engine?.name ?? this.id;
+  }
+
+  /** True if the shown data is current. */
+  get isFresh() {
+    return (
+      this.feed.state.state === "open" && this.engine?.state !== "gone" && this.feed.engineSilentMs < standsStillMs
+    );
+  }
+
+  /** True if the shown data is outdated; false while the page is still connecting. */
+  get isOld() {
+    return !this.isFresh && this.feed.state.state !== "connecting";
+  }
+
+  /** Milliseconds on the engine's clock, as far as they are known. */
+  get now() {
+    const { engine } = this;
+    const goesOn = this.isFresh && engine?.playback === undefined && engine?.state === "running";
+    return this.state.at + (goesOn ? Math.min(aheadMax, nowMs() - this.#takenAt) : 0);
+  }
+
+  /** Reason for which it is not fresh, for people; empty if it is. */
+  get trouble() {
+    const { state, text } = this.feed.state;
+    if (state === "connecting") return "";
+    if (state === "refused")
+      return `The engine refused the token of this page: ${text} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`;
+    if (this.engine?.state === "stopped") return "";
+    if (state === "lost") return text;
+    if (this.engine?.state === "gone") return "The engine is gone: it ended without a word.";
+    if (!this.isFresh)
+      return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or stands still.`;
+    return "";
+  }
+}
