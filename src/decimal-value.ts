@@ -102,6 +102,8 @@ const refined = ({ units, places }: Decimal, to: number): number | bigint => {
 const finest = (a: Decimal, b: Decimal): number => (a.places > b.places ? a.places : b.places);
 
 export const add = (a: Decimal, b: Decimal): Decimal => {
+  if (isZero(b)) return a;
+  if (isZero(a)) return b;
   const places = finest(a, b);
   const x = refined(a, places);
   const y = refined(b, places);
@@ -113,6 +115,7 @@ export const add = (a: Decimal, b: Decimal): Decimal => {
 };
 
 export const sub = (a: Decimal, b: Decimal): Decimal => {
+  if (isZero(b)) return a;
   const places = finest(a, b);
   const x = refined(a, places);
   const y = refined(b, places);
@@ -123,11 +126,12 @@ export const sub = (a: Decimal, b: Decimal): Decimal => {
   return shortened(BigInt(x) - BigInt(y), places);
 };
 
-export const neg = ({ units, places }: Decimal): Decimal => ({ units: -units, places });
+export const neg = (a: Decimal): Decimal => (isZero(a) ? a : { units: -a.units, places: a.places });
 
 export const abs = (a: Decimal): Decimal => (a.units < 0 ? neg(a) : a);
 
 export const mul = (a: Decimal, b: Decimal): Decimal => {
+  if (isZero(a) || isZero(b)) return zero;
   const places = a.places + b.places;
   if (typeof a.units === "number" && typeof b.units === "number") {
     const units = a.units * b.units;
