@@ -194,20 +194,21 @@ const behind = (side: Side, best: Decimal, tickSize: Decimal): Decimal => {
 const no = (reason: string): Unspecified => ({ ok: false, reason });
 
 const quotePlaces = 12;
-const amounts = ["px", "qty", "notional", "sz"] as const;
+/** Reason why a text cannot be used as a price or a size; undefined where it can, and where there is none. */
+const textProblem = (name: "px" | "qty" | "notional" | "sz", text: unknown): string | undefined => {
+  if (text === undefined) return undefined;
+  if (!isDecimal(text)) return `${name} ${JSON.stringify(text)} is not decimal text`;
+  return isPositive(read(text)) ? undefined : `${name} ${text} is not positive`;
+};
 
 /** Reason why the amounts of a wanted order cannot be used; undefined where they can. */
-const amountProblem = (wanted: WantedOrder): string | undefined => {
-  const { ordType = "limit", keepWithin, cross } = wanted;
-  for (const name of amounts) {
-    const value: unknown = wanted[name];
-    if (value === undefined) continue;
-    if (!isDecimal(value)) return `${name} ${JSON.stringify(value)} is not decimal text`;
-    if (!isPositive(read(value))) return `${name} ${value} is not positive`;
-  }
+const amountProblem = ({ ordType = "limit", px, qty, notional, sz, keepWithin, cross }: WantedOrder) => {
+  const problem =
+    textProblem("px", px) ?? textProblem("qty", qty) ?? textProblem("notional", notional) ?? textProblem("sz", sz);
+  if (problem !== undefined) return problem;
   if (keepWithin !== undefined && !isDecimal(keepWithin))
     return `keepWithin ${JSON.stringify(keepWithin)} is not decimal text`;
-  if (ordType !== "market" && wanted.px === undefined) return `a ${ordType} order needs px`;
+  if (ordType !== "market" && px === undefined) return `a ${ordType} order needs px`;
   if (cross !== undefined && ordType !== "post_only") return `cross is for post_only orders, not for ${ordType}`;
   return undefined;
 };
@@ -230,8 +231,8 @@ export const specify = (
   const priced = ordType === "market" ? undefined : priceOf(wanted, instrument.tickSize, marketPx);
   if (typeof priced === "string") return no(priced);
   const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
-  const best = marketPx === undefined ? undefined : read(marketPx);
-  const sized = sizeOf(wanted, instrument, profile, priced ?? best, sizing);
+  const known = priced ?? (marketPx === undefined ? undefined : read(marketPx));
+  const sized = sizeOf(wanted, instrument, profile, known, sizing);
   if (!sized.ok) return sized;
   const px = priced === undefined ? "" : spell(priced);
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
@@ -309,6 +310,30 @@ const unpricedSize = (
   return { ok: true, sz: spell(toStep(read(qty), lotSize, "down")), baseQty: read(qty) };
 };
 
+const sizeNames = ["qty", "notional", "sz"] as const;
+
+/** Reason why the size is missing or given twice; undefined where it is given once. */
+const choiceProblem = (wanted: WantedOrder): string | undefined => {
+  const { qty, notional, sz } = wanted;
+  const isOne = qty === undefined ? (notional === undefined) !== (sz === undefined) : (notional ?? sz) === undefined;
+  if (isOne) return undefined;
+  const given = sizeNames.filter((name) => wanted[name] !== undefined);
+  return `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`;
+};
+
+/** Base currency of the wanted size at this price. */
+const wantedBase = (
+  { qty, notional, sz = "" }: WantedOrder,
+  unit: Profile["order"]["szUnit"]["SPOT"],
+  { contractValue = "1" }: InstrumentRecord,
+  px: Decimal,
+): Decimal => {
+  if (qty !== undefined) return read(qty);
+  if (notional !== undefined) return div(read(notional), px, quotePlaces);
+  if (unit === "quote_notional") return div(read(sz), px, quotePlaces);
+  return unit === "contracts" ? mul(read(sz), read(contractValue)) : read(sz);
+};
+
 const sizeOf = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
@@ -316,28 +341,26 @@ const sizeOf = (
   px: Decimal | undefined,
   sizing: keyof typeof amountsOf,
 ): Sized => {
-  const { instId, qty, notional, sz } = wanted;
-  const given = (["qty", "notional", "sz"] as const).filter((name) => wanted[name] !== undefined);
-  if (given.length !== 1) return no(`give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`);
+  const { instId, notional, sz } = wanted;
+  const choice = choiceProblem(wanted);
+  if (choice !== undefined) return no(choice);
   const unit = profile.order.szUnit[instTypeOf(instId)];
   const lotSize = read(instrument.lotSize);
   if (px === undefined) return unpricedSize(wanted, unit, lotSize);
-  const { contractValue = "1" } = instrument;
-  const contract = read(contractValue);
-  const size = read(qty ?? notional ?? (sz as string));
-  const isAmount = qty === undefined && (notional !== undefined || unit === "quote_notional");
-  const isContracts = sz !== undefined && unit === "contracts";
-  const base = isAmount ? div(size, px, quotePlaces) : isContracts ? mul(size, contract) : size;
-  const lots = toStep(base, lotSize, "down");
+  const lots = toStep(wantedBase(wanted, unit, instrument, px), lotSize, "down");
   const problem = tooSmall(lots, instrument, instId);
   if (problem !== undefined) return no(problem);
-  if (sz !== undefined) return { ok: true, sz: spell(size), baseQty: lots };
+  if (sz !== undefined) return { ok: true, sz: spell(read(sz)), baseQty: lots };
   if (unit === "base") return { ok: true, sz: spell(lots), baseQty: lots };
-  if (unit === "quote_notional") {
-    // An amount of quote currency is sent as wanted; a quantity becomes the exact amount it costs.
-    const amount = notional === undefined ? amountsOf[sizing](lots, lotSize, px) : size;
-    return { ok: true, sz: spell(amount), baseQty: lots };
-  }
+  if (unit === "contracts") return contractsSize(lots, lotSize, instrument);
+  // An amount of quote currency is sent as wanted; a quantity becomes the exact amount it costs.
+  const amount = notional === undefined ? amountsOf[sizing](lots, lotSize, px) : read(notional);
+  return { ok: true, sz: spell(amount), baseQty: lots };
+};
+
+/** Size in contracts of a whole number of lots. */
+const contractsSize = (lots: Decimal, lotSize: Decimal, { contractValue = "1" }: InstrumentRecord): Sized => {
+  const contract = read(contractValue);
   const count = contractsOf(lots, lotSize, contract);
   if (!isPositive(count)) return no(`the size ${spell(lots)} is below one contract of ${contractValue}`);
   return { ok: true, sz: spell(count), baseQty: mul(count, contract) };
