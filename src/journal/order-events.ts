@@ -99,10 +99,10 @@ export type OrderEventBody =
       /** The fee as a positive cost; a rebate is negative. */
       readonly cost: string;
       /**
-       * Base currency that the service took as the fee, negative for a rebate; left out where the fee was taken in
+       * Base currency that the service took as the fee, negative for a rebate; undefined where the fee was taken in
        * `currency`.
        */
-      readonly feeQty?: string;
+      readonly feeQty?: string | undefined;
       /** Currency of the fee: the settle currency, which is the instrument's quote currency. */
       readonly currency: string;
       /** Undefined for limit orders, as the service's record does not report it. */

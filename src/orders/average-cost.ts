@@ -36,15 +36,16 @@ export const noHolding: Holding = { qty: zero, entry: zero, realised: zero };
 /** The holding after a fill. */
 export const withFill = (held: Holding, { side, px, qty }: HeldFill): Holding => {
   const change = side === "buy" ? qty : neg(qty);
+  const { entry, realised } = held;
   const isReducing = !isZero(held.qty) && isPositive(held.qty) !== isPositive(change);
-  if (!isReducing) return { ...held, qty: add(held.qty, change), entry: add(held.entry, mul(px, change)) };
+  if (!isReducing) return { qty: add(held.qty, change), entry: add(entry, mul(px, change)), realised };
   const isWhole = compare(qty, abs(held.qty)) >= 0;
   const closed = isWhole ? held.qty : neg(change);
-  const cost = isWhole ? held.entry : div(mul(held.entry, closed), held.qty, sharePlaces);
+  const cost = isWhole ? entry : div(mul(entry, closed), held.qty, sharePlaces);
   return {
     qty: add(held.qty, change),
-    entry: add(sub(held.entry, cost), mul(px, add(change, closed))),
-    realised: add(held.realised, sub(mul(px, closed), cost)),
+    entry: add(sub(entry, cost), mul(px, add(change, closed))),
+    realised: add(realised, sub(mul(px, closed), cost)),
   };
 };
 

@@ -98,16 +98,21 @@ export class Positions {
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
     if (owner === "" || this.#closed.has(clOrdId)) return undefined;
     if (wanted === undefined) this.#seen.add(clOrdId);
-    const isBooked = now.isAny || this.#books.get(owner)?.get(spec.instId)?.open.has(clOrdId) === true;
-    const fill = isBooked ? this.#add(this.#bookOf(owner, spec.instId), order, now, isRecovered) : undefined;
-    if (!isClosed(order)) return fill;
-    this.#seen.delete(clOrdId);
-    if (!isBooked) return fill;
-    this.#bookOf(owner, spec.instId).open.delete(clOrdId);
-    this.#closed.add(clOrdId);
-    const [oldest = ""] = this.#closed;
-    if (this.#closed.size > closedMax) this.#closed.delete(oldest);
+    const known = this.#books.get(owner)?.get(spec.instId);
+    const isBooked = now.isAny || known?.open.has(clOrdId) === true;
+    const book = isBooked ? (known ?? this.#bookOf(owner, spec.instId)) : undefined;
+    const fill = book && this.#add(book, order, now, isRecovered);
+    if (isClosed(order)) this.#close(clOrdId, book);
     return fill;
+  }
+
+  /** An order is closed. One of which something was booked is remembered, so that a repetition does not count twice. */
+  #close(clOrdId: string, book: Book | undefined): void {
+    this.#seen.delete(clOrdId);
+    if (book === undefined) return;
+    book.open.delete(clOrdId);
+    this.#closed.add(clOrdId);
+    if (this.#closed.size > closedMax) this.#closed.delete(this.#closed.values().next().value as string);
   }
 
   /** Returns whether a strategy has traded the instrument, in this run or by the journal. */
@@ -225,7 +230,7 @@ export class Positions {
     book.fees = add(book.fees, cost);
     // The value that the booked price gives, so that the next increase brings the difference.
     const value = add(before.value, mul(px, executed));
-    book.open.set(clOrdId, { filled: now.filled, value, cost: now.cost, feeQty: now.feeQty });
+    if (!isClosed(order)) book.open.set(clOrdId, { filled: now.filled, value, cost: now.cost, feeQty: now.feeQty });
     return {
       seq: 0,
       at: 0,
@@ -240,7 +245,7 @@ export class Positions {
       qty: spell(qty),
       fee: spell(this.#source.profile.order.feeSign === "negative_is_cost" ? neg(cost) : cost),
       cost: spell(cost),
-      ...(!isMoney && { feeQty: spell(feeQty) }),
+      feeQty: isMoney ? undefined : spell(feeQty),
       currency: book.currency,
       liquidity: liquidityOf[ordType],
       position: spell(book.holding.qty),
