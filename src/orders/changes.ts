@@ -6,38 +6,44 @@
  * completed or rejected is settled, and one whose order was canceled by us or never existed is not.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
-import { type Effect, type Effects, evaluate, joined } from "./effects.ts";
-import { releaseExits } from "./exits.ts";
+import type { Effects } from "./effects.ts";
+import type { Execution } from "./executions.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
+import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 
-/** `at`: for callers that have read the clock; else 0. */
-export const followChange = (state: ManagerState, order: Order, at: number): Effects => {
+/** A change of an order that was booked and counted, and what follows from it. */
+export interface Change {
+  readonly order: Order;
+  readonly executed: Execution;
+  readonly fill: FillBody | undefined;
+  /** Records that are written before the change. */
+  readonly records: Effects;
+  /** Events and timers between the change and its fill. */
+  readonly notes: Effects;
+  /** The order is closed, and its slot places another one for what is left of the wanted quantity. */
+  readonly isFollowed: boolean;
+  readonly isClosed: boolean;
+  /** Slot that the closed order left. */
+  readonly freed: Slot | undefined;
+}
+
+export const followChange = (state: ManagerState, order: Order): Change => {
   state.changes++;
   const executed = state.executed(order);
-  const { fill, records } = state.book(order, executed);
+  const owner = state.risk.ownerOf(order);
+  const fill = state.positions.take(order, owner, executed);
+  const records = state.protections.take(order, owner, executed);
   const isOver = isClosed(order);
   if (isOver) state.slots.close(order);
   const own = state.slotOf(order);
   const notes = state.count(order, executed, own);
   const isFollowed = own?.followUp !== undefined && !isLeftToUs(order);
-  const tell: Effect = { kind: "tell", order, executed, fill, notes, isFollowed, at };
-  if (!isOver) return joined(records, [tell]);
-  if (own === undefined) return joined(records, [tell, { kind: "ended", order }]);
-  free(state, own, order);
-  return joined(records, [tell, evaluate(own), { kind: "ended", order }]);
+  const freed = isOver ? own : undefined;
+  if (freed !== undefined) free(state, freed, order);
+  return { order, executed, fill, records, notes, isFollowed, isClosed: isOver, freed };
 };
-
-/**
- * Decisions once an order is closed and its slot was evaluated: of wanted orders that found no room, of exits, and of
- * protections.
- */
-export const afterEnd: readonly ((state: ManagerState, order: Order) => Effects)[] = [
-  (state) => state.refusals.retryCrowded(state.risk.retries),
-  (state, order) => releaseExits(state, order),
-  (state) => state.protections.act(),
-];
 
 /** The order was ended by us, or was never there: its wanted order is as new as before. */
 const isLeftToUs = (order: Order): boolean => {

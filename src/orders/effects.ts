@@ -8,7 +8,6 @@ import type { Outcome } from "../client/outcome.ts";
 import type { PositionRecord } from "../contract/schemas.ts";
 import type { EventBody } from "../journal/events.ts";
 import type { ProtectionRecord } from "../journal/protection-records.ts";
-import type { Execution } from "./executions.ts";
 import type { Order } from "./order-state.ts";
 import type { FillBody } from "./positions.ts";
 import type { Approval } from "./risk/pre-trade-checks.ts";
@@ -28,7 +27,6 @@ export type Effect =
    * have read the clock.
    */
   | { readonly kind: "publish"; readonly order: Order; readonly at: number }
-  | Told
   /** The next step of the slot is taken, by the state of then (slot-step.ts). */
   | { readonly kind: "evaluate"; readonly slot: Slot }
   | { readonly kind: "place"; readonly slot: Slot; readonly wanted: WantedOrder; readonly approval: Approval }
@@ -57,8 +55,6 @@ export type Effect =
   | { readonly kind: "relist"; readonly instId: string }
   /** A fill was journalled and published: listeners of positions are called, and protections follow it. */
   | { readonly kind: "filled"; readonly fill: FillBody }
-  /** An order is closed and its slot was evaluated: slots that waited for it take their next step. */
-  | { readonly kind: "ended"; readonly order: Order }
   /** The order rests: a cancel that was asked for before can leave. */
   | { readonly kind: "resume"; readonly order: Order }
   /** The number of open orders may have changed. */
@@ -70,19 +66,6 @@ export type Effect =
  * `look`: one question. `search`: questions until there is evidence. `expect`: a question if no record comes in time.
  */
 type QueryKind = "look" | "search" | "expect";
-
-/** A change that was counted: into the journal first, then to the listeners; a fill of it is followed up as well. */
-export interface Told {
-  readonly kind: "tell";
-  readonly order: Order;
-  readonly executed: Execution;
-  readonly fill: FillBody | undefined;
-  /** Events and timers between the change and its fill. */
-  readonly notes: Effects;
-  /** The order is closed, and its slot places another one for what is left of the wanted quantity. */
-  readonly isFollowed: boolean;
-  readonly at: number;
-}
 
 export type Effects = readonly Effect[];
 

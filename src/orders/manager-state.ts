@@ -15,7 +15,7 @@ import { coinsRead, exitRefused, exitsGrew, followOrder, holdExit, remaining } f
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 import { compareWithLatest, isSettledBy } from "./plan.ts";
-import { type FillBody, Positions } from "./positions.ts";
+import { Positions } from "./positions.ts";
 import { PostOnlyOrders } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
@@ -87,13 +87,6 @@ export class ManagerState implements World {
     return executionOf(order, this.source);
   }
 
-  /** Books the execution of an order since it was last booked; with records that are written before its change. */
-  book(order: Order, executed: Execution): { readonly fill: FillBody | undefined; readonly records: Effects } {
-    const owner = this.risk.ownerOf(order);
-    const fill = this.positions.take(order, owner, executed);
-    return { fill, records: this.protections.take(order, owner, executed) };
-  }
-
   /** The slot whose own order it is; undefined for a surplus order and for one whose slot is not known. */
   slotOf(order: Order): Slot | undefined {
     const slot = this.slots.of(order);
@@ -111,7 +104,9 @@ export class ManagerState implements World {
   /** An order is known better than before, such as its strategy or its instrument. */
   recount(order: Order): Effects {
     const executed = this.executed(order);
-    const { fill, records } = this.book(order, executed);
+    const owner = this.risk.ownerOf(order);
+    const fill = this.positions.take(order, owner, executed);
+    const records = this.protections.take(order, owner, executed);
     this.risk.take(order, executed);
     if (fill === undefined) return records;
     return [

@@ -7,8 +7,9 @@
  */
 import type { EventDraft } from "../journal/events.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { afterEnd, followChange } from "./changes.ts";
-import type { Effect, Effects, Told } from "./effects.ts";
+import { type Change, followChange } from "./changes.ts";
+import type { Effect, Effects } from "./effects.ts";
+import { releaseExits } from "./exits.ts";
 import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { OrderAmends } from "./order-amends.ts";
@@ -30,11 +31,18 @@ interface PerformerParts extends StepParts {
   readonly amends: OrderAmends;
 }
 
-type Note = Extract<Effect, { readonly kind: "record" | "keep" | "protect" | "refuse" | "relist" }>;
-
-const noteKinds: ReadonlySet<Effect["kind"]> = new Set<Note["kind"]>(["record", "keep", "protect", "refuse", "relist"]);
-
-const isNote = (effect: Effect): effect is Note => noteKinds.has(effect.kind);
+/** Effects inside the room. */
+type InnerKind =
+  | "publish"
+  | "evaluate"
+  | "place"
+  | "withdraw"
+  | "cancel"
+  | "amend"
+  | "query"
+  | "resume"
+  | "decide"
+  | "schedule";
 
 export class Performer {
   readonly #state: ManagerState;
@@ -57,20 +65,12 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    if (isNote(effect)) {
-      this.#note(effect);
-      return;
-    }
-    const { clock } = this.#state.options;
     switch (effect.kind) {
       case "publish":
-        this.run(followChange(this.#state, effect.order, effect.at));
-        return;
-      case "tell":
-        this.#tell(effect);
+        this.#publish(effect.order, effect.at);
         return;
       case "evaluate":
-        this.run(slotStep(this.#state, this.#parts, effect.slot));
+        this.#evaluate(effect.slot);
         return;
       case "place":
         this.#parts.placements.submit(effect.slot, effect.wanted, effect.approval);
@@ -87,34 +87,33 @@ export class Performer {
       case "query":
         this.#parts.search[effect.how](effect.order);
         return;
-      case "schedule":
-        clock.setTimer(effect.at, () => this.run(effect.due()));
+      case "resume":
+        this.run(this.#parts.cancellation.resume(effect.order));
         return;
+      case "decide":
+        this.run(effect.decide());
+        return;
+      case "schedule":
+        this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
+        return;
+      default:
+        this.#tellOthers(effect);
+    }
+  }
+
+  /** Effects outside the room: reads of the account, what is written down, and what others are told. */
+  #tellOthers(effect: Exclude<Effect, { readonly kind: InnerKind }>): void {
+    const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
+    switch (effect.kind) {
       case "readPositions":
         this.#readPositions(effect);
         return;
       case "filled":
         this.#filled(effect.fill);
         return;
-      case "resume":
-        this.run(this.#parts.cancellation.resume(effect.order));
-        return;
-      case "ended":
-        this.#parts.search.settle(effect.order);
-        for (const decide of afterEnd) this.run(decide(this.#state, effect.order));
-        return;
       case "countOpen":
         this.#countOpen();
         return;
-      case "decide":
-        this.run(effect.decide());
-    }
-  }
-
-  /** Effects outside the room: what is written down, and what others are told. */
-  #note(effect: Note): void {
-    const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
-    switch (effect.kind) {
       case "record":
         journal.append(effect.event);
         return;
@@ -133,13 +132,35 @@ export class Performer {
     }
   }
 
+  #evaluate(slot: Slot): void {
+    this.run(slotStep(this.#state, this.#parts, slot));
+  }
+
+  /** An order has changed: all that follows from it, in this order. */
+  #publish(order: Order, at: number): void {
+    const change = followChange(this.#state, order);
+    this.run(change.records);
+    this.#tell(change, at);
+    if (change.freed !== undefined) this.#evaluate(change.freed);
+    if (change.isClosed) this.#release(order);
+  }
+
+  /** An order is closed and its slot was evaluated: what waited for it takes its next step. */
+  #release(order: Order): void {
+    const { refusals, risk, protections } = this.#state;
+    this.#parts.search.settle(order);
+    this.run(refusals.retryCrowded(risk.retries));
+    this.run(releaseExits(this.#state, order));
+    this.run(protections.act());
+  }
+
   #readPositions({ isUrgent, needed, then }: Extract<Effect, { readonly kind: "readPositions" }>): void {
     const call = { class: isUrgent ? "close" : "resolve", owner: "engine", needed } as const;
     this.#state.options.gateway.read("positions", {}, call).subscribe((outcome) => this.run(then(outcome)));
   }
 
   /** The only place that journals and publishes a change of an order. */
-  #tell({ order, executed, fill, notes, isFollowed, at }: Told): void {
+  #tell({ order, executed, fill, notes, isFollowed }: Change, at: number): void {
     const { journal, onRejected } = this.#state.options;
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;

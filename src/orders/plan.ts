@@ -43,25 +43,32 @@ interface SlotView {
 type Specify = (wanted: WantedOrder) => Specified;
 
 const nothing: Step = { kind: "nothing" };
+const place: Step = { kind: "place" };
+const withdraw: Step = { kind: "withdraw" };
+const keep: Step = { kind: "keep" };
+const amend: Step = { kind: "amend" };
+const cancelUnwanted: Step = { kind: "cancel", reason: "unwanted" };
+const cancelExcess: Step = { kind: "cancel", reason: "more than is held" };
+const replace: Step = { kind: "cancel", reason: replacedReason };
 
 /** `specify` is called only when the order serves another wanted order. */
 export const planSlot = (slot: SlotView, specify: Specify): Step => {
   const { wanted, order, settled } = slot;
   if (order === undefined || isClosed(order)) return planEmpty(slot);
   if (!isResting(order)) return nothing;
-  if (wanted === undefined) return { kind: "cancel", reason: "unwanted" };
-  if (slot.isExcess === true) return { kind: "cancel", reason: "more than is held" };
+  if (wanted === undefined) return cancelUnwanted;
+  if (slot.isExcess === true) return cancelExcess;
   if (isChanging(order) && order.unwanted === undefined && wanted.reduceOnly !== true) return nothing;
   // An order that was canceled on purpose keeps its wanted order as settled, and goes.
   if (suits(wanted, order, specify))
-    return { kind: order.unwanted === undefined || sameWanted(wanted, settled) ? "nothing" : "keep" };
-  return slot.mayAmend === true ? { kind: "amend" } : { kind: "cancel", reason: replacedReason };
+    return order.unwanted === undefined || sameWanted(wanted, settled) ? nothing : keep;
+  return slot.mayAmend === true ? amend : replace;
 };
 
 /** Step of a slot without an order. */
 const planEmpty = ({ wanted, isQueued, settled, mayPlace }: SlotView): Step => {
-  if (wanted === undefined || !mayPlace) return { kind: isQueued ? "withdraw" : "nothing" };
-  return { kind: isQueued || sameWanted(wanted, settled) ? "nothing" : "place" };
+  if (wanted === undefined || !mayPlace) return isQueued ? withdraw : nothing;
+  return isQueued || sameWanted(wanted, settled) ? nothing : place;
 };
 
 /** Returns whether a resting order may stay for this wanted order. */
@@ -76,7 +83,7 @@ const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
   const next = result.spec;
   const isAlike = next.instId === instId && next.side === side && next.ordType === ordType;
   if (!isAlike || next.reduceOnly !== reduceOnly) return false;
-  const isSameSize = equal(read(next.sz), read(sz));
+  const isSameSize = next.sz === sz || equal(read(next.sz), read(sz));
   if (next.px === px || px === "" || next.px === "") return next.px === px && isSameSize;
   const distance = abs(sub(read(next.px), read(px)));
   if (wanted.keepWithin === undefined) return distance.units === 0 && isSameSize;
