@@ -21,19 +21,11 @@ import type { Approval } from "./risk/pre-trade-checks.ts";
 import type { QueuedPlacement, Slot } from "./slot.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
-/** Permission that placements of one product need, and the queues of entries and of exits. */
-interface Way {
-  readonly permission: string;
-  readonly place: string;
-  readonly close: string;
-}
-
 const nothing = (): void => undefined;
 
 /** One placement, from its ruling to the outcome of its request. */
 interface Placement extends QueuedPlacement {
   readonly slot: Slot;
-  readonly wanted: WantedOrder;
   /** Approval of this turn, and the number of order changes it counted; undefined once the turn has ended. */
   approval: Approval | undefined;
   readonly changes: number;
@@ -59,31 +51,29 @@ export class Placements {
     this.#run = run;
   }
 
-  /** The queue a placement of this wanted order belongs to. */
-  laneOf({ instId, reduceOnly }: WantedOrder): string {
-    const { place, close } = this.#wayOf(instId);
-    return reduceOnly === true ? close : place;
+  /**
+   * Returns whether a waiting placement is in the queue that this wanted order belongs to. Queues differ in urgency and
+   * permission, and in the product where each is counted.
+   */
+  isInQueue({ wanted: queued }: QueuedPlacement, wanted: WantedOrder): boolean {
+    if ((queued.reduceOnly === true) !== (wanted.reduceOnly === true)) return false;
+    if (queued.instId === wanted.instId) return true;
+    return !this.#byProduct && this.#permissionOf(queued) === this.#permissionOf(wanted);
   }
 
-  /** Queues differ in urgency and permission, and in the product where each is counted. */
-  #wayOf(instId: string): Way {
+  #permissionOf({ instId }: WantedOrder): string {
     const { permissions } = this.#state.options.contract.profile;
-    const permission = instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
-    const lane = this.#byProduct ? `${permission} ${instId}` : permission;
-    return { permission, place: `place ${lane}`, close: `close ${lane}` };
+    return instTypeOf(instId) === "SPOT" ? permissions.placeSpot : permissions.placeSwap;
   }
 
   /** Queues a placement that was approved. */
   submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
-    const way = this.#wayOf(wanted.instId);
     const { changes } = this.#state;
-    const lane = wanted.reduceOnly === true ? way.close : way.place;
     const placement: Placement = {
       slot,
       wanted,
       approval,
       changes,
-      lane,
       order: undefined,
       isEnded: false,
       withdraw: nothing,
@@ -93,7 +83,7 @@ export class Placements {
     try {
       placement.withdraw = isClose
         ? this.#gateway.submit(this.#closeCall(placement))
-        : this.#gateway.submit(this.#placeCall(placement, way.permission));
+        : this.#gateway.submit(this.#placeCall(placement));
       placement.approval = undefined;
       if (placement.order === undefined && !placement.isEnded) slot.queued = placement;
     } catch (error) {
@@ -102,13 +92,13 @@ export class Placements {
     }
   }
 
-  #placeCall(placement: Placement, permission: string): Call<"placeOrder"> {
+  #placeCall(placement: Placement): Call<"placeOrder"> {
     const { slot, wanted } = placement;
     return {
       endpoint: "placeOrder",
       class: wanted.reduceOnly === true ? "close" : "place",
       owner: slot.strategy,
-      permission,
+      permission: this.#permissionOf(wanted),
       instId: wanted.instId,
       input: (_, now) => {
         const order = this.#decide(placement, now);

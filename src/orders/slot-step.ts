@@ -21,7 +21,7 @@ import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 /** The parts through which a step is taken. */
 export interface StepParts {
-  readonly placements: Pick<Placements, "laneOf">;
+  readonly placements: Pick<Placements, "isInQueue">;
   readonly cancellation: Cancellation;
   readonly unrecorded: UnrecordedOrders;
   readonly amends: Pick<OrderAmends, "mayChange">;
@@ -33,7 +33,7 @@ export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Eff
   const wanted = state.counted(slot);
   if (wanted !== undefined) {
     state.recognise(slot, wanted);
-    if (slot.queued !== undefined && slot.queued.lane !== parts.placements.laneOf(wanted))
+    if (slot.queued !== undefined && !parts.placements.isInQueue(slot.queued, wanted))
       return [{ kind: "withdraw", slot }, evaluate(slot)];
   }
   if (!isToPlace(slot, wanted)) return stepOf(state, parts, slot, wanted, false);

@@ -8,9 +8,9 @@ import type { FollowUp } from "./follow-up.ts";
 import type { Order } from "./order-state.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
-/** A placement that waits in the scheduler, and the lane it waits in. */
+/** A placement that waits in the scheduler, and the wanted order for which it was queued. */
 export interface QueuedPlacement {
-  readonly lane: string;
+  readonly wanted: WantedOrder;
   withdraw(): void;
 }
 

@@ -10,7 +10,7 @@ import { bid, type Rig, ready, spot } from "../../support/harness/orders.ts";
 
 const order = (phase: OrderPhase, cancel?: ActionClass): Order =>
   builtOrder({ wanted: bid(), phase, ...(cancel !== undefined && { cancel }) });
-const queued = { lane: "place trade_futures" } as Slot["queued"];
+const queued = { wanted: {}, withdraw: () => undefined } as Slot["queued"];
 const slot = (change: Partial<Slot>): Slot =>
   ({ wanted: bid(), order: undefined, queued: undefined, ...change }) as Slot;
 const moved = bid({ px: "60001" });
