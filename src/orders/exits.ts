@@ -232,8 +232,16 @@ export const releaseExits = (state: World, order: Order): Effects => {
   const own = state.slots.of(order);
   const isDone = own !== undefined && own.followUp === undefined && endingOf(order) === "filled";
   const mayReduce = order.spec.reduceOnly || order.wanted === undefined;
-  const waiting = mayReduce ? state.waits.of("cancels").filter((slot) => slot.order === undefined) : [];
-  return joined(isDone ? endUnprotected(state, own) : noEffects, waiting.map(evaluate), hastenAfter(state, order, own));
+  const released = mayReduce ? releaseWaiting(state) : noEffects;
+  return joined(isDone ? endUnprotected(state, own) : noEffects, released, hastenAfter(state, order, own));
+};
+
+const releaseWaiting = ({ waits }: World): Effects => {
+  if (waits.count("cancels") === 0) return noEffects;
+  return waits
+    .of("cancels")
+    .filter((slot) => slot.order === undefined)
+    .map(evaluate);
 };
 
 /** Retries exits that wait, each at the instant that `when` returns for it. */
@@ -301,6 +309,9 @@ export const forgetExit = (state: World, slot: Slot): Effects => {
 
 /** The position, or what is under way of it, has changed: exits leave as soon as there is something to reduce. */
 export const exitsGrew = (state: World, strategy: string, instId: string): Effects =>
+  state.waits.count("rest") === 0 ? noEffects : growExits(state, strategy, instId);
+
+const growExits = (state: World, strategy: string, instId: string): Effects =>
   retry(state, (slot, followUp) => {
     const { wanted } = slot;
     if (followUp.at !== Number.POSITIVE_INFINITY || followUp.awaits === "position") return undefined;

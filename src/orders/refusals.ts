@@ -102,6 +102,7 @@ export class Refusals {
 
   /** An order has ended: the first `most` of those that found no room may have some now. */
   retryCrowded(most: number): Effects {
+    if (this.#waits.count("room") === 0) return noEffects;
     return this.#waits
       .of("room")
       .slice(0, most)

@@ -87,7 +87,7 @@ export class Slots {
       changed[changes++] = slot;
       return slot;
     });
-    changed.length = changes;
+    if (changes < orders.length) changed.length = changes;
     this.#declared.set(strategy, set);
     if (slots.size === set.length) return changed;
     for (const slot of slots.values()) {

@@ -133,8 +133,8 @@ export class Protections {
 
   /** Consequences of the changes since the last call: protections are armed, changed or withdrawn, and closed. */
   act(): Effects {
-    const [one] = this.#changed;
-    if (one === undefined || this.#isRecovering) return noEffects;
+    if (this.#changed.size === 0 || this.#isRecovering) return noEffects;
+    const one = this.#changed.values().next().value as HeldProtection;
     this.#changed.delete(one);
     return [...this.#settle(one), next(() => this.act())];
   }
