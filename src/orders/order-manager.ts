@@ -276,8 +276,9 @@ export class OrderManager {
     this.#run(this.#reconciliation.settleIn());
   }
 
-  /** The engine ends: it holds stops itself, and reports the positions that are left without. */
+  /** The engine ends: it holds stops itself, and reports the positions that are left without, and orders that waited. */
   leave(): void {
+    this.#run(this.#state.refusals.leave());
     this.#run(this.#state.protections.suspend("stopped", stopsWords));
   }
 

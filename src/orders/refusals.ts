@@ -3,8 +3,9 @@
  * changed.
  *
  * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that
- * found none; a product that is not listed causes a new reading of the list, at most once a minute; in real time an
- * order waits for the first quote of its product before it is reported as refused.
+ * found none; a product that is not listed causes a new reading of the list, at most once a minute; an order waits for
+ * the first quote of its product before it is reported as refused: ten seconds in real time, else until the engine
+ * ends.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
 import { Subject } from "rxjs";
@@ -19,7 +20,7 @@ import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 interface RefusalsOptions {
   readonly clock: Clock;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** Defined where prices come in real time: a first quote is on its way then. */
+  /** Defined where prices come in real time. */
   readonly priceSilenceMs?: number | undefined;
 }
 
@@ -47,6 +48,7 @@ export class Refusals {
   readonly #waits: Waits;
   #retried: Slot | undefined;
   #unknownAskedAt = Number.NEGATIVE_INFINITY;
+  #isEnding = false;
   #closed = false;
 
   constructor(options: RefusalsOptions, waits: Waits) {
@@ -109,22 +111,29 @@ export class Refusals {
       .map((slot) => next(() => this.retry(slot)));
   }
 
-  /** The engine ends: nothing is asked for any more. */
+  /** The engine ends: reports the orders for whose product no quote has come. */
+  leave(): Effects {
+    this.#isEnding = true;
+    const waiting = this.#waits.of("first quote").filter((slot) => slot.refused && slot.wanted !== undefined);
+    return waiting.map((slot) => next(() => this.retry(slot)));
+  }
+
+  /** The engine has ended: nothing is asked for any more. */
   close(): void {
     this.#closed = true;
   }
 
   /**
-   * True while it waits for the first quote of its product, unreported. An order placed by hand is answered at
+   * Returns true while it waits for the first quote of its product, unreported. An order placed by hand is answered at
    * once.
    */
   #waitsForQuote(slot: Slot, effects: Effect[]): boolean {
     const { clock, priceSilenceMs } = this.#options;
-    if (priceSilenceMs === undefined || slot.byHand) return false;
-    const now = clock.now();
+    if (slot.byHand || this.#isEnding) return false;
     const known = this.#waits.get("first quote", slot);
-    if (known !== undefined) return now < known.until;
-    effects.push(this.#retryAfter("first quote", slot, firstQuoteMs));
+    if (known !== undefined) return clock.now() < known.until;
+    if (priceSilenceMs === undefined) this.#waits.set("first quote", slot);
+    else effects.push(this.#retryAfter("first quote", slot, firstQuoteMs));
     return true;
   }
 

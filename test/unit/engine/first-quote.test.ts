@@ -55,10 +55,13 @@ it("An order that waits and is withdrawn is told of nobody", async () => {
   await stop(world, life.engine);
 });
 
-it("On virtual time, where no quote is on its way, it is told at once", async () => {
+it("On virtual time it waits for as long as the run lasts, and is told when that ends without a quote", async () => {
   world.watchful = false;
   const life = await begun(world);
-  await pass(world, 100);
-  expect(refused(life.events)).toHaveLength(1);
+  await pass(world, 60_000);
+  expect(refused(life.events)).toEqual([]);
   await stop(world, life.engine);
+  expect(refused(life.events)).toEqual([
+    "no quote of BTC-USDT-SWAP is known yet to turn the size into the service's unit",
+  ]);
 });

@@ -65,10 +65,13 @@ describe("A pre-trade check refuses without a request:", () => {
     expect(rig.refusals).toEqual(["the size 0.004 is below the minimum of 0.005"]);
   });
 
-  it("a market order whose size needs a price nobody knows", () => {
+  it("a market order whose size needs a price nobody knows, when the run ends without one", () => {
     const rig = ready();
     rig.setMarketPx(undefined);
     rig.want({ slot: "m", instId: swap, side: "buy", ordType: "market", qty: "0.01" });
+    rig.run(60_000);
+    expect(rig.refusals).toEqual([]);
+    rig.orderManager.leave();
     expect(rig.refusals).toEqual([`no quote of ${swap} is known yet to turn the size into the service's unit`]);
   });
 
