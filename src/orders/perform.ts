@@ -31,18 +31,27 @@ interface PerformerParts extends StepParts {
   readonly amends: OrderAmends;
 }
 
-/** Effects inside the room. */
-type InnerKind =
-  | "publish"
-  | "evaluate"
-  | "place"
-  | "withdraw"
-  | "cancel"
-  | "amend"
-  | "query"
-  | "resume"
-  | "decide"
-  | "schedule";
+/** An effect outside the room. */
+type Note = Exclude<Effect, { readonly kind: InnerKind }>;
+
+const innerKinds = [
+  "publish",
+  "evaluate",
+  "place",
+  "withdraw",
+  "cancel",
+  "amend",
+  "query",
+  "resume",
+  "decide",
+  "schedule",
+] as const satisfies readonly Effect["kind"][];
+
+type InnerKind = (typeof innerKinds)[number];
+
+const inner: ReadonlySet<Effect["kind"]> = new Set(innerKinds);
+
+const isNote = (effect: Effect): effect is Note => !inner.has(effect.kind);
 
 export class Performer {
   readonly #state: ManagerState;
@@ -65,6 +74,10 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
+    if (isNote(effect)) {
+      this.#note(effect);
+      return;
+    }
     switch (effect.kind) {
       case "publish":
         this.#publish(effect.order, effect.at);
@@ -95,14 +108,11 @@ export class Performer {
         return;
       case "schedule":
         this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
-        return;
-      default:
-        this.#tellOthers(effect);
     }
   }
 
   /** Effects outside the room: reads of the account, what is written down, and what others are told. */
-  #tellOthers(effect: Exclude<Effect, { readonly kind: InnerKind }>): void {
+  #note(effect: Note): void {
     const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
     switch (effect.kind) {
       case "readPositions":
