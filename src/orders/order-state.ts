@@ -244,31 +244,60 @@ export const advance = (order: Order, event: OrderEvent): boolean => {
 };
 
 type Unclosed = Exclude<OrderState, { readonly kind: "closed" }>;
+type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
+type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
+type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
 
-const advanceOpen = (
-  order: Order,
-  state: Unclosed,
-  event: Exclude<OrderEvent, { readonly type: "left" | "claimed" }>,
-): boolean => {
+const requestEvents: ReadonlySet<OrderEvent["type"]> = new Set<RequestEvent["type"]>([
+  "suited",
+  "changeAsked",
+  "changeSent",
+  "changeEnded",
+  "cancelAsked",
+  "cancelRecalled",
+  "cancelSent",
+  "cancelEnded",
+]);
+
+const isRequestEvent = (event: OpenEvent): event is RequestEvent => requestEvents.has(event.type);
+
+const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
+  if (isRequestEvent(event)) return moveRequest(order, event);
   switch (event.type) {
     case "notExecuted":
-      if (state.kind !== "submitted") return false;
-      // Canceled while it was under way: it is not sent again.
-      return order.unwanted === undefined ? move(order, notExecuted, event.reason) : withdraw(order);
+    case "rejected":
+    case "acknowledged":
+    case "doubted":
+      return state.kind === "submitted" && takeAnswer(order, event);
     case "withdrawn":
       return state.kind === "notExecuted" && withdraw(order);
-    case "rejected":
-      return state.kind === "submitted" && move(order, rejected, event.reason);
-    case "acknowledged":
-      return state.kind === "submitted" && move(order, { kind: "acknowledged", ordId: event.ordId }, "accepted");
-    case "doubted":
-      return state.kind === "submitted" && move(order, { kind: "unknown", verdict: event.verdict }, event.reason);
     case "recorded":
       return state.kind !== "notExecuted" && takeRecord(order, event.record);
     case "provedAbsent":
       return takeAbsence(order, state);
     case "noted":
       return move(order, state, event.reason);
+  }
+};
+
+/** The answer to the placement, which counts while nothing else is known. */
+const takeAnswer = (order: Order, event: AnswerEvent): true => {
+  switch (event.type) {
+    case "notExecuted":
+      // Canceled while it was under way: it is not sent again.
+      return order.unwanted === undefined ? move(order, notExecuted, event.reason) : withdraw(order);
+    case "rejected":
+      return move(order, rejected, event.reason);
+    case "acknowledged":
+      return move(order, { kind: "acknowledged", ordId: event.ordId }, "accepted");
+    case "doubted":
+      return move(order, { kind: "unknown", verdict: event.verdict }, event.reason);
+  }
+};
+
+/** What our requests to cancel and to change the order do, and which wanted order it serves. */
+const moveRequest = (order: Order, event: RequestEvent): boolean => {
+  switch (event.type) {
     case "suited":
       (order as Writable).serves = event.wanted;
       return false;

@@ -22,8 +22,6 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "plugins/watchdog/command.ts wordsOf": 20,
   "src/client/parse-response.ts parseResponse": 38,
   "src/contract/plain-check.ts objectCheck": 18,
-  "src/orders/order-state.ts advanceOpen": 24,
-  "src/orders/risk/pre-trade-checks.ts rule": 17,
   "src/report/round-trips.ts take": 19,
   "src/report/trade-statistics.ts onEvent": 22,
   "src/scheduler/quota/allowance.ts #ordinaryWeight": 16,

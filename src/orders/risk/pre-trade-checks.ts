@@ -5,7 +5,7 @@
  * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
-import { isCancelable } from "../../contract/profile.ts";
+import { isCancelable, type Profile } from "../../contract/profile.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { Decimal } from "../../decimal-value.ts";
 import { didYouMean } from "../../errors.ts";
@@ -93,29 +93,11 @@ export const specifyListed = (
 
 export const rule = (input: RuleInput): Ruling => {
   const { wanted, contract, rules } = input;
-  const ordType = wanted.ordType ?? "limit";
   if (input.refused !== undefined) return { ...refused(input.refused), isGeneral: true };
-  if (!contract.profile.order.sides.includes(wanted.side))
-    return refused(`side "${wanted.side}" is not one of ${contract.profile.order.sides.join(", ")}`);
-  if (!contract.profile.order.ordTypes.includes(ordType)) {
-    return refused(
-      `ordType "${ordType}" is not one of ${contract.profile.order.ordTypes.join(", ")}.${didYouMean(ordType, contract.profile.order.ordTypes)}`,
-    );
-  }
-  if (canRest(ordType) && !isCancelable(wanted.instId, contract.profile) && !rules.allowUncancellable) {
-    return refused(
-      `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`,
-    );
-  }
-  if (input.openOfStrategy >= rules.openPerStrategy)
-    return {
-      ...refused(`the strategy has ${input.openOfStrategy} open orders, its limit (orders.openPerStrategy)`),
-      crowded: true,
-    };
-  if (input.openInAll >= rules.openInAll) {
-    const reason = `${input.openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
-    return { ...refused(reason), crowded: true };
-  }
+  const problem = kindProblem(wanted, contract.profile, rules);
+  if (problem !== undefined) return refused(problem);
+  const crowd = crowdIn(input);
+  if (crowd !== undefined) return { ...refused(crowd), crowded: true };
   const result = sized(input, specifyListed(wanted, input.instruments, contract, input.marketPx));
   if (!result.ok) return { ...refused(result.reason), ...(result.isUnquoted && { isUnquoted: true }) };
   const { spec, baseQty } = result;
@@ -126,6 +108,28 @@ export const rule = (input: RuleInput): Ruling => {
       : { approved: true, spec, baseQty };
   const { limit, reason, crowded, isUnquoted } = broken;
   return { ...refused(reason), limit, ...(crowded && { crowded }), ...(isUnquoted && { isUnquoted }) };
+};
+
+/** Reason why no order of this kind may be sent: by its side, its type, or for want of a way to cancel it. */
+const kindProblem = (
+  { side, instId, ordType = "limit" }: WantedOrder,
+  profile: Profile,
+  { allowUncancellable }: RuleSet,
+): string | undefined => {
+  const { sides, ordTypes } = profile.order;
+  if (!sides.includes(side)) return `side "${side}" is not one of ${sides.join(", ")}`;
+  if (!ordTypes.includes(ordType))
+    return `ordType "${ordType}" is not one of ${ordTypes.join(", ")}.${didYouMean(ordType, ordTypes)}`;
+  if (!canRest(ordType) || allowUncancellable || isCancelable(instId, profile)) return undefined;
+  return `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`;
+};
+
+/** Reason why one more order may not be open; undefined while one may. */
+const crowdIn = ({ rules, openOfStrategy, openInAll }: RuleInput): string | undefined => {
+  if (openOfStrategy >= rules.openPerStrategy)
+    return `the strategy has ${openOfStrategy} open orders, its limit (orders.openPerStrategy)`;
+  if (openInAll < rules.openInAll) return undefined;
+  return `${openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
 };
 
 /** The order, or the part of it that an exit may be now. */
