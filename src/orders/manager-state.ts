@@ -16,7 +16,7 @@ import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 import { compareWithLatest, isSettledBy } from "./plan.ts";
 import { Positions } from "./positions.ts";
-import { PostOnlyOrders } from "./post-only.ts";
+import { followPostOnly, holdPostOnly, type PostOnlyState } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
 import { Refusals } from "./refusals.ts";
@@ -47,7 +47,7 @@ export class ManagerState implements World {
   readonly exitLimits = new ExitLimits(this);
   readonly cover: SpotCover;
   readonly refusals: Refusals;
-  readonly postOnly: PostOnlyOrders;
+  readonly postOnly: PostOnlyState = { looks: new Set(), series: new Map() };
   readonly throttle: OrderThrottle;
   readonly protections: Protections;
   /** State of the cancels by the engine's watchdog. */
@@ -68,7 +68,6 @@ export class ManagerState implements World {
     const onRead = (instId: string): void => run(coinsRead(this, instId));
     this.cover = new SpotCover({ clock, balances, fundsCode: profile.answers.fundsCode, onRead });
     this.refusals = new Refusals(options, this.waits);
-    this.postOnly = new PostOnlyOrders(options, this.slots, this.waits);
     this.throttle = new OrderThrottle(clock, options.rules.changesPerSecond, this.waits);
     this.protections = new Protections(this, run);
   }
@@ -98,7 +97,7 @@ export class ManagerState implements World {
    */
   count(order: Order, executed: Execution, own: Slot | undefined): Effects {
     this.risk.take(order, executed);
-    return joined(followOrder(this, order, executed, own), this.exitLimits.take(order), this.postOnly.take(order));
+    return joined(followOrder(this, order, executed, own), this.exitLimits.take(order), followPostOnly(this, order));
   }
 
   /** An order is known better than before, such as its strategy or its instrument. */
@@ -155,7 +154,7 @@ export class ManagerState implements World {
   /** Why a slot may not place this yet. It is evaluated again when it may. */
   holdOf(slot: Slot, wanted: WantedOrder): Hold {
     const hold = holdExit(this, slot, wanted);
-    return hold.isHeld ? hold : after(hold, this.postOnly.hold(slot, wanted));
+    return hold.isHeld ? hold : after(hold, holdPostOnly(this, slot, wanted));
   }
 
   /** Returns false while trading modes or protections forbid it, whether or not something else holds the slot back. */

@@ -27,6 +27,7 @@ import { type OrderUpdate, updateOf } from "./order-update.ts";
 import { Performer, type UpdateListener } from "./perform.ts";
 import { Placements } from "./placement.ts";
 import type { Positions } from "./positions.ts";
+import { releaseQuoted } from "./post-only.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
 import { Reconciliation } from "./reconciliation.ts";
@@ -356,7 +357,7 @@ export class OrderManager {
 
   /** A quote of an instrument has come: what would have taken may rest now. */
   quoted(instId: string): void {
-    this.#run(this.#state.postOnly.quoted(instId));
+    this.#run(releaseQuoted(this.#state, instId));
   }
 
   /**

@@ -7,17 +7,13 @@
  * most once; exits, and orders with `cross: "touch"` or `"skip"`, are never slowed down here.
  * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
  */
-import type { Clock } from "../clock/clock.ts";
-import type { Contract } from "../contract/contract.ts";
-import type { InstrumentRecord } from "../contract/schemas.ts";
 import { isDecimal, read } from "../decimal-value.ts";
 import { type Effect, type Effects, evaluate, noEffects, record } from "./effects.ts";
 import { endingOf, type Order } from "./order-state.ts";
 import type { Slot } from "./slot.ts";
-import type { Slots } from "./slots.ts";
-import type { Waits } from "./waits.ts";
 import { free, type Hold, held } from "./waits.ts";
 import { onTick, takes, type WantedOrder } from "./wanted-order.ts";
+import type { World } from "./world.ts";
 
 /**
  * Condition under which a slot pauses after three post-only rejections in a row, for half a second up to 30: `scarce`
@@ -31,15 +27,6 @@ export interface PostOnlyRules {
   readonly postOnlyPause?: PostOnlyPause;
 }
 
-interface PostOnlyOptions {
-  readonly clock: Clock;
-  readonly contract: Contract;
-  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  /** Returns whether slots pause after rejections now. */
-  readonly pauses: () => boolean;
-}
-
 /** So many in a row are a mishap of a fast market; from the next on it is the strategy's way. */
 const freeRejections = 2;
 const slowMs = 500;
@@ -48,6 +35,7 @@ const lookMs = 1_000;
 /** Slots remembered as slow; more than a strategy has at a time are names that it does not use again. */
 const seriesMax = 10_000;
 
+/** Rejections in a row of one slot. */
 interface Series {
   readonly order: Order;
   readonly count: number;
@@ -58,111 +46,105 @@ interface Series {
   armed: boolean;
 }
 
-export class PostOnlyOrders {
-  readonly #options: PostOnlyOptions;
-  readonly #slots: Slots;
-  readonly #waits: Waits;
+export interface PostOnlyState {
   /** Instruments whose waiting slots are looked at again by a timer. */
-  readonly #looks = new Set<string>();
+  readonly looks: Set<string>;
   /**
    * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again continues its series.
    */
-  readonly #series = new Map<string, Series>();
-
-  constructor(options: PostOnlyOptions, slots: Slots, waits: Waits) {
-    this.#options = options;
-    this.#slots = slots;
-    this.#waits = waits;
-  }
-
-  /** An order has changed. */
-  take(order: Order): Effects {
-    const { spec, state } = order;
-    if (spec.ordType !== "post_only" || spec.reduceOnly) return noEffects;
-    if (endingOf(order) === "rejected") return this.#rejected(order);
-    const isTaken = state.kind !== "notExecuted" && state.kind !== "submitted" && state.kind !== "unknown";
-    if (isTaken && this.#series.size > 0) this.#series.delete(keyOf(order));
-    return noEffects;
-  }
-
-  /** Returns whether the slot may not place this yet; it is evaluated again when it may. */
-  hold(slot: Slot, wanted: WantedOrder): Hold {
-    if (wanted.ordType !== "post_only") return free;
-    return isSentAsIs(wanted) ? this.#slow(slot) : this.#crossing(slot, wanted);
-  }
-
-  /** A quote of the instrument has come. */
-  quoted(instId: string): Effects {
-    const waiting = this.#waits.of("quote");
-    if (waiting.length === 0) return noEffects;
-    const effects: Effect[] = [];
-    for (const slot of waiting) {
-      if (this.#waits.get("quote", slot)?.wanted?.instId !== instId) continue;
-      this.#waits.delete("quote", slot);
-      if (slot.wanted !== undefined) effects.push(evaluate(slot));
-    }
-    return effects;
-  }
-
-  #rejected(order: Order): Effects {
-    const { clock, contract } = this.#options;
-    if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || this.#slots.of(order)?.byHand === true)
-      return noEffects;
-    if (!isSentAsIs(order.wanted)) return noEffects;
-    const key = keyOf(order);
-    const known = this.#series.get(key);
-    const count = (known?.count ?? 0) + 1;
-    const isPaused = count > freeRejections && this.#options.pauses();
-    const pauses = (known?.pauses ?? 0) + (isPaused ? 1 : 0);
-    const waitMs = isPaused ? Math.min(slowMsMax, slowMs * 2 ** (pauses - 1)) : 0;
-    this.#series.delete(key);
-    this.#series.set(key, { order, count, pauses, until: clock.now() + waitMs, armed: false });
-    if (this.#series.size > seriesMax) this.#series.delete(this.#series.keys().next().value as string);
-    if (!isPaused || pauses !== 1) return noEffects;
-    const { strategy, slot, spec, reason } = order;
-    return [record({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason })];
-  }
-
-  /** Holds a slot whose orders were rejected one after the other. */
-  #slow(slot: Slot): Hold {
-    if (slot.byHand || this.#series.size === 0) return free;
-    const series = this.#series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
-    if (series === undefined || this.#options.clock.now() >= series.until || !this.#options.pauses()) return free;
-    if (series.armed) return held;
-    series.armed = true;
-    const due = (): Effects => {
-      const known = this.#slots.of(series.order);
-      return known === undefined ? noEffects : [evaluate(known)];
-    };
-    return { isHeld: true, effects: [{ kind: "schedule", at: series.until, due }] };
-  }
-
-  /** Holds an order that would take, or of which that is not known. */
-  #crossing(slot: Slot, wanted: WantedOrder): Hold {
-    const { cross, instId, side, px } = wanted;
-    const instrument = this.#options.instruments().get(instId);
-    // What cannot be placed at all is refused in other words.
-    if (instrument === undefined || !isDecimal(px)) return free;
-    const best = this.#options.marketPx(instId, side);
-    const isHeld =
-      best === undefined ||
-      (cross === "skip" && takes(side, onTick(side, read(px), read(instrument.tickSize)), read(best)));
-    if (!isHeld) return free;
-    this.#waits.set("quote", slot, Number.POSITIVE_INFINITY, wanted);
-    return { isHeld: true, effects: this.#lookAgain(instId) };
-  }
-
-  /** Bars and trades move the last price without a quote. */
-  #lookAgain(instId: string): Effects {
-    if (this.#looks.has(instId)) return noEffects;
-    this.#looks.add(instId);
-    const due = (): Effects => {
-      this.#looks.delete(instId);
-      return this.quoted(instId);
-    };
-    return [{ kind: "schedule", at: this.#options.clock.now() + lookMs, due }];
-  }
+  readonly series: Map<string, Series>;
 }
+
+/** An order has changed. */
+export const followPostOnly = (state: World, order: Order): Effects => {
+  const { spec, state: standing } = order;
+  if (spec.ordType !== "post_only" || spec.reduceOnly) return noEffects;
+  if (endingOf(order) === "rejected") return followRejection(state, order);
+  const { series } = state.postOnly;
+  const isTaken = standing.kind !== "notExecuted" && standing.kind !== "submitted" && standing.kind !== "unknown";
+  if (isTaken && series.size > 0) series.delete(keyOf(order));
+  return noEffects;
+};
+
+const followRejection = (state: World, order: Order): Effects => {
+  const { contract, pauses: mayPause } = state.options;
+  const { series } = state.postOnly;
+  if (!order.reason.startsWith(contract.profile.answers.postOnlyCode) || state.slots.of(order)?.byHand === true)
+    return noEffects;
+  if (!isSentAsIs(order.wanted)) return noEffects;
+  const key = keyOf(order);
+  const known = series.get(key);
+  const count = (known?.count ?? 0) + 1;
+  const isPaused = count > freeRejections && mayPause();
+  const pauses = (known?.pauses ?? 0) + (isPaused ? 1 : 0);
+  const waitMs = isPaused ? Math.min(slowMsMax, slowMs * 2 ** (pauses - 1)) : 0;
+  series.delete(key);
+  series.set(key, { order, count, pauses, until: state.now + waitMs, armed: false });
+  if (series.size > seriesMax) series.delete(series.keys().next().value as string);
+  if (!isPaused || pauses !== 1) return noEffects;
+  const { strategy, slot, spec, reason } = order;
+  return [record({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason })];
+};
+
+/** Returns whether the slot may not place this yet; it is evaluated again when it may. */
+export const holdPostOnly = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
+  if (wanted.ordType !== "post_only") return free;
+  return isSentAsIs(wanted) ? holdSlow(state, slot) : holdCrossing(state, slot, wanted);
+};
+
+/** Holds a slot whose orders were rejected one after the other. */
+const holdSlow = (state: World, slot: Slot): Hold => {
+  const { postOnly, slots, options } = state;
+  if (slot.byHand || postOnly.series.size === 0) return free;
+  const series = postOnly.series.get(keyOf({ strategy: slot.strategy, slot: slot.name }));
+  if (series === undefined || state.now >= series.until || !options.pauses()) return free;
+  if (series.armed) return held;
+  series.armed = true;
+  const due = (): Effects => {
+    const known = slots.of(series.order);
+    return known === undefined ? noEffects : [evaluate(known)];
+  };
+  return { isHeld: true, effects: [{ kind: "schedule", at: series.until, due }] };
+};
+
+/** Holds an order that would take, or of which that is not known. */
+const holdCrossing = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
+  const { cross, instId, side, px } = wanted;
+  const instrument = state.options.instruments().get(instId);
+  // What cannot be placed at all is refused in other words.
+  if (instrument === undefined || !isDecimal(px)) return free;
+  const best = state.options.marketPx(instId, side);
+  const isHeld =
+    best === undefined ||
+    (cross === "skip" && takes(side, onTick(side, read(px), read(instrument.tickSize)), read(best)));
+  if (!isHeld) return free;
+  state.waits.set("quote", slot, Number.POSITIVE_INFINITY, wanted);
+  return { isHeld: true, effects: lookAgain(state, instId) };
+};
+
+/** Bars and trades move the last price without a quote. */
+const lookAgain = (state: World, instId: string): Effects => {
+  const { looks } = state.postOnly;
+  if (looks.has(instId)) return noEffects;
+  looks.add(instId);
+  const due = (): Effects => {
+    looks.delete(instId);
+    return releaseQuoted(state, instId);
+  };
+  return [{ kind: "schedule", at: state.now + lookMs, due }];
+};
+
+/** A quote of the instrument has come: slots that waited for it are evaluated. */
+export const releaseQuoted = ({ waits }: World, instId: string): Effects => {
+  if (waits.count("quote") === 0) return noEffects;
+  const effects: Effect[] = [];
+  for (const slot of waits.of("quote")) {
+    if (waits.get("quote", slot)?.wanted?.instId !== instId) continue;
+    waits.delete("quote", slot);
+    if (slot.wanted !== undefined) effects.push(evaluate(slot));
+  }
+  return effects;
+};
 
 /** The order is sent although it may take. */
 const isSentAsIs = (wanted: WantedOrder | undefined): boolean =>

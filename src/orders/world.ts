@@ -10,6 +10,7 @@ import type { ExitLimit } from "./exit-size.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import type { Order } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
+import type { PostOnlyState } from "./post-only.ts";
 import type { EntrySource } from "./risk/exposure.ts";
 import type { RiskManager } from "./risk/risk-manager.ts";
 import type { TradingModes } from "./risk/trading-mode.ts";
@@ -28,6 +29,7 @@ export interface World {
   readonly slots: Slots;
   readonly risk: Pick<RiskManager, "exposure" | "ownerOf">;
   readonly positions: Positions;
+  readonly postOnly: PostOnlyState;
   readonly cover: Pick<SpotCover, "of">;
   readonly exitLimits: {
     held(strategy: string, instId: string, side: Side): Decimal;
