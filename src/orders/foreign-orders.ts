@@ -7,52 +7,47 @@
  * the position's end.
  * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
  */
+import { isActive, type OrderRecord } from "../contract/schemas.ts";
+import { type Effect, type Effects, noEffects, record } from "./effects.ts";
 
-import type { OrderRecord } from "../contract/schemas.ts";
-import { isActive } from "../contract/schemas.ts";
-import type { EventLog } from "../journal/event-log.ts";
+export class ForeignOrders {
+  /** Client order ids of our close calls. */
+  readonly #closing = new Set<string>();
+  /** Reported and not over. */
+  readonly #open = new Set<string>();
+  #isTrading = false;
+  #endedBefore = 0;
+  /** End of the last of those, on the service's calendar: later reads of its history may return older orders. */
+  #endedAt = 0;
 
-export interface ForeignOrders {
-  take(record: OrderRecord, previous: OrderRecord | undefined): void;
+  /** The engine trades from now on. */
+  begin(): Effects {
+    this.#isTrading = true;
+    return this.#endedBefore === 0 ? noEffects : [record({ type: "history.external", orders: this.#endedBefore })];
+  }
+
+  /** A close call of ours makes an order with this client order id. */
+  close(clOrdId: string): void {
+    this.#closing.add(clOrdId);
+  }
+
+  /** A record of an order that is not ours is new or has changed. */
+  take(found: OrderRecord, previous: OrderRecord | undefined): Effects {
+    const { ordId, clOrdId, state, updatedAt } = found;
+    if (this.#closing.has(clOrdId)) return noEffects;
+    if (isActive(state)) {
+      if (this.#open.has(ordId) && previous?.state === state) return noEffects;
+      this.#open.add(ordId);
+      return [told(found)];
+    }
+    if (this.#open.delete(ordId)) return [told(found)];
+    if (previous !== undefined) return noEffects;
+    if (this.#isTrading) return Number(updatedAt) > this.#endedAt ? [told(found)] : noEffects;
+    this.#endedBefore++;
+    this.#endedAt = Math.max(this.#endedAt, Number(updatedAt));
+    return noEffects;
+  }
 }
 
-export const createForeignOrders = (journal: EventLog): ForeignOrders => {
-  /** Client order ids of our close calls. */
-  const closing = new Set<string>();
-  /** Reported and not over. */
-  const open = new Set<string>();
-  let isTrading = false;
-  let endedBefore = 0;
-  /** End of the last of those, on the service's calendar: later reads of its history may return older orders. */
-  let endedAt = 0;
-
-  journal.on(["engine.started"], () => {
-    isTrading = true;
-    if (endedBefore > 0) journal.append({ type: "history.external", orders: endedBefore });
-  });
-  journal.on(["position.closing"], ({ clOrdId }) => {
-    if (clOrdId !== undefined) closing.add(clOrdId);
-  });
-  const tell = ({ ordId, clOrdId, instId, side, px, sz, state }: OrderRecord): void => {
-    journal.append({ type: "order.external", ordId, clOrdId, instId, side, px, sz, state });
-  };
-
-  return {
-    take: (record, previous) => {
-      const { ordId, clOrdId, state } = record;
-      if (closing.has(clOrdId)) return;
-      if (isActive(state)) {
-        if (open.has(ordId) && previous?.state === state) return;
-        open.add(ordId);
-        tell(record);
-      } else if (open.delete(ordId)) tell(record);
-      else if (previous !== undefined) return;
-      else if (isTrading) {
-        if (Number(record.updatedAt) > endedAt) tell(record);
-      } else {
-        endedBefore++;
-        endedAt = Math.max(endedAt, Number(record.updatedAt));
-      }
-    },
-  };
-};
+const told = ({ ordId, clOrdId, instId, side, px, sz, state }: OrderRecord): Effect =>
+  record({ type: "order.external", ordId, clOrdId, instId, side, px, sz, state });

@@ -16,13 +16,12 @@ import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 import { compareWithLatest, isSettledBy } from "./plan.ts";
 import { Positions } from "./positions.ts";
-import { followPostOnly, holdPostOnly, type PostOnlyState } from "./post-only.ts";
+import { followPostOnly, holdPostOnly } from "./post-only.ts";
 import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
-import { Refusals } from "./refusals.ts";
+import { noRefusals, refuseWanted, relist } from "./refusals.ts";
 import type { EntrySource } from "./risk/exposure.ts";
 import type { OnLoss } from "./risk/loss-limits.ts";
-import { OrderThrottle } from "./risk/order-throttle.ts";
 import { type Ruling, rule, specifyListed } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { isFull, mayPlace, type Restriction, TradingModes } from "./risk/trading-mode.ts";
@@ -32,7 +31,7 @@ import { SpotCover } from "./spot-cover.ts";
 import { after, type Hold, Waits } from "./waits.ts";
 import { type OrderSpec, type Specified, sameWanted, type WantedOrder } from "./wanted-order.ts";
 import type { WatchdogStanding } from "./watchdog-cancels.ts";
-import type { World } from "./world.ts";
+import type { Pace, PostOnlyState, RefusalState, World } from "./world.ts";
 
 export class ManagerState implements World {
   readonly options: OrderManagerOptions;
@@ -46,9 +45,10 @@ export class ManagerState implements World {
   readonly positions: Positions;
   readonly exitLimits = new ExitLimits(this);
   readonly cover: SpotCover;
-  readonly refusals: Refusals;
+  readonly refusals: RefusalState = noRefusals();
   readonly postOnly: PostOnlyState = { looks: new Set(), series: new Map() };
-  readonly throttle: OrderThrottle;
+  /** Rates of changes, by strategy. */
+  readonly paces = new Map<string, Pace>();
   readonly protections: Protections;
   /** State of the cancels by the engine's watchdog. */
   watchdog: () => WatchdogStanding = () => ({ state: "quiet" });
@@ -67,8 +67,6 @@ export class ManagerState implements World {
     this.positions = new Positions(this.source);
     const onRead = (instId: string): void => run(coinsRead(this, instId));
     this.cover = new SpotCover({ clock, balances, fundsCode: profile.answers.fundsCode, onRead });
-    this.refusals = new Refusals(options, this.waits);
-    this.throttle = new OrderThrottle(clock, options.rules.changesPerSecond, this.waits);
     this.protections = new Protections(this, run);
   }
 
@@ -185,9 +183,9 @@ export class ManagerState implements World {
 
   refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, { readonly approved: true }>): Effects {
     const spare = sameWanted(wanted, slot.settled) ? noEffects : this.withdrawSpare(slot);
-    const { effects, isNews } = this.refusals.refuse(slot, wanted, ruling);
+    const { effects, isNews } = refuseWanted(this, slot, wanted, ruling);
     const told = isNews ? exitRefused(this, slot, wanted, ruling.reason) : noEffects;
-    return [...spare, ...effects, ...told, ...(isNews ? this.refusals.unlisted(wanted.instId) : noEffects)];
+    return [...spare, ...effects, ...told, ...(isNews ? relist(this, wanted.instId) : noEffects)];
   }
 
   /** An order that a rate limit turned away is not sent after all. */

@@ -18,6 +18,7 @@ import type { Refusal } from "./effects.ts";
 import { type Effects, evaluate, record } from "./effects.ts";
 import { tradedBy } from "./executions.ts";
 import { hastenExits } from "./exits.ts";
+import { ForeignOrders } from "./foreign-orders.ts";
 import { ManagerState } from "./manager-state.ts";
 import { OrderAmends } from "./order-amends.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
@@ -31,7 +32,9 @@ import { releaseQuoted } from "./post-only.ts";
 import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts";
 import type { WantedProtection } from "./protection/protect.ts";
 import { Reconciliation } from "./reconciliation.ts";
+import { endQuoteWaits, retryRefused } from "./refusals.ts";
 import type { OnLoss } from "./risk/loss-limits.ts";
+import { admit } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
 import {
   isFull,
@@ -56,7 +59,7 @@ export class OrderManager {
   readonly #closing: ClosingSlots;
 
   constructor(options: OrderManagerOptions) {
-    const { store } = options;
+    const { store, journal } = options;
     const run = (effects: Effects): void => this.#performer.run(effects);
     const state = new ManagerState(options, this.#onLoss(options), run);
     const search = new OrderSearch(options, (order) => this.#reconciliation.take(order), run);
@@ -64,7 +67,8 @@ export class OrderManager {
     this.#state = state;
     this.#unrecorded = new UnrecordedOrders(state);
     this.#cancellation = new Cancellation(options, (order) => state.compare(order), run);
-    this.#reconciliation = new Reconciliation(state, search, this.#cancellation, this.#unrecorded);
+    const foreign = new ForeignOrders();
+    this.#reconciliation = new Reconciliation(state, search, this.#cancellation, this.#unrecorded, foreign);
     this.#closing = new ClosingSlots(state, run);
     this.#performer = new Performer(state, {
       search,
@@ -72,6 +76,10 @@ export class OrderManager {
       cancellation: this.#cancellation,
       unrecorded: this.#unrecorded,
       amends: new OrderAmends(state, run),
+    });
+    journal.on(["engine.started"], () => run(foreign.begin()));
+    journal.on(["position.closing"], ({ clOrdId }) => {
+      if (clOrdId !== undefined) foreign.close(clOrdId);
     });
     store.onChange((record, previous) => this.#run(this.#reconciliation.changed(record, previous)));
     store.onForgotten(({ clOrdId }) => {
@@ -95,7 +103,7 @@ export class OrderManager {
 
   /** Every refusal that is news. */
   get refusals$(): Observable<Refusal> {
-    return this.#state.refusals.refusals$;
+    return this.#performer.refusals$;
   }
 
   /** Journals a refusal of something that never had a slot. */
@@ -127,10 +135,10 @@ export class OrderManager {
    * stay.
    */
   replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
-    const { slots, throttle, protections: held } = this.#state;
+    const { slots, protections: held } = this.#state;
     const changed = slots.replace(strategy, wanted);
     if (slots.hasClaimed) this.#run(this.#reconciliation.settleIn());
-    for (let index = 0; index < changed.length; index++) this.#run(throttle.admit(changed[index] as Slot));
+    for (let index = 0; index < changed.length; index++) this.#admit(changed[index] as Slot);
     if (protections !== undefined) this.#run(held.declare(strategy, wanted, protections));
     if (slots.unclaimed.hasClaimed) this.#run(this.#reconciliation.settleIn());
   }
@@ -146,8 +154,15 @@ export class OrderManager {
     const slot = this.#state.slots.put(strategy, name, wanted);
     if (typeof slot === "string") return slot;
     this.#run(this.#reconciliation.settleIn());
-    if (slot !== undefined) this.#run(this.#state.throttle.admit(slot));
+    if (slot !== undefined) this.#admit(slot);
     return undefined;
+  }
+
+  /** The slot's wanted order changed: it is evaluated, now or later. */
+  #admit(slot: Slot): void {
+    const { changesPerSecond } = this.#state.options.rules;
+    if (changesPerSecond === undefined) this.#performer.evaluate(slot);
+    else this.#run(admit(this.#state, slot, changesPerSecond));
   }
 
   /** Withdraws what a strategy wants and what it placed by hand; what closes its protected positions stays. */
@@ -279,7 +294,7 @@ export class OrderManager {
 
   /** The engine ends: it holds stops itself, and reports the positions that are left without, and orders that waited. */
   leave(): void {
-    this.#run(this.#state.refusals.leave());
+    this.#run(endQuoteWaits(this.#state));
     this.#run(this.#state.protections.suspend("stopped", stopsWords));
   }
 
@@ -287,7 +302,7 @@ export class OrderManager {
   close(): void {
     this.#state.protections.close();
     this.#state.cover.close();
-    this.#state.refusals.close();
+    this.#state.refusals.phase = "ended";
     this.#state.risk.close();
   }
 
@@ -350,9 +365,9 @@ export class OrderManager {
 
   /** Instruments, or what the watchdog has done, changed: what was refused for them may pass now. */
   reconsider(): void {
-    const { slots, refusals } = this.#state;
-    this.#run(hastenExits(this.#state));
-    for (const slot of slots.all()) this.#run(refusals.retry(slot));
+    const state = this.#state;
+    this.#run(hastenExits(state));
+    for (const slot of state.slots.all()) this.#run(retryRefused(state, slot));
   }
 
   /** A quote of an instrument has come: what would have taken may rest now. */

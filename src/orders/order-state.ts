@@ -169,12 +169,10 @@ export class Order {
     return this.terms.spec;
   }
 
-  /** Base quantity it should execute; undefined where that is not known. */
   get qty(): Decimal | undefined {
     return this.terms.qty;
   }
 
-  /** The wanted order it was made of; undefined for an order of a previous run. */
   get wanted(): WantedOrder | undefined {
     return this.terms.wanted;
   }
@@ -248,17 +246,10 @@ type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
 type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
 type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
 
+// biome-ignore format: a list of words
 const requestEvents: ReadonlySet<OrderEvent["type"]> = new Set<RequestEvent["type"]>([
-  "suited",
-  "changeAsked",
-  "changeSent",
-  "changeEnded",
-  "cancelAsked",
-  "cancelRecalled",
-  "cancelSent",
-  "cancelEnded",
+  "suited", "changeAsked", "changeSent", "changeEnded", "cancelAsked", "cancelRecalled", "cancelSent", "cancelEnded",
 ]);
-
 const isRequestEvent = (event: OpenEvent): event is RequestEvent => requestEvents.has(event.type);
 
 const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
@@ -484,17 +475,11 @@ export const endingOf = ({ state }: Order): Ending["kind"] | undefined =>
 export const hasExecuted = ({ record }: Order): boolean =>
   record !== undefined && record.accFillSz !== "" && !isZero(read(record.accFillSz));
 
-const inheritedTerms = (spec: OrderSpec): Terms => ({
-  spec,
-  qty: undefined,
-  wanted: undefined,
-  wantedQty: undefined,
-  withoutFlag: false,
-});
+const inherited = { qty: undefined, wanted: undefined, wantedQty: undefined, withoutFlag: false } as const;
 
 /** An order that a previous run sent, and whose answer is not known. */
 export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number): Order =>
-  new Order("", "", clOrdId, inheritedTerms(spec), "sent by a previous run", sentAt);
+  new Order("", "", clOrdId, { spec, ...inherited }, "sent by a previous run", sentAt);
 
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
@@ -504,17 +489,11 @@ const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
  */
 export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): Order => {
   const { instId, px, sz, createdAt } = record;
-  const spec: OrderSpec = {
-    instId,
-    side: record.side as Side,
-    ordType: record.ordType as OrdType,
-    px,
-    sz,
-    reduceOnly: false,
-  };
+  const kind = { side: record.side as Side, ordType: record.ordType as OrdType };
+  const spec: OrderSpec = { instId, ...kind, px, sz, reduceOnly: false };
   const sentAt =
     clock.now() - Math.max(0, (serviceNow ?? clock.wallNow()) - Number(createdAt) * msPerUnit[profile.order.timeUnit]);
-  const order = new Order("", "", record.clOrdId, inheritedTerms(spec), "adopted", sentAt);
+  const order = new Order("", "", record.clOrdId, { spec, ...inherited }, "adopted", sentAt);
   advance(order, { type: "recorded", record });
   return order;
 };

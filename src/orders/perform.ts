@@ -5,10 +5,11 @@
  * before it is published, and its fill between the two.
  * Not here: what is decided (slot-step.ts, changes.ts, and the parts of the room).
  */
+import { Subject } from "rxjs";
 import type { EventDraft } from "../journal/events.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { type Change, followChange } from "./changes.ts";
-import type { Effect, Effects } from "./effects.ts";
+import type { Effect, Effects, Refusal } from "./effects.ts";
 import { releaseExits } from "./exits.ts";
 import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
@@ -18,6 +19,7 @@ import { endingOf, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Placements } from "./placement.ts";
 import type { FillBody } from "./positions.ts";
+import { retryCrowded } from "./refusals.ts";
 import type { Slot } from "./slot.ts";
 import { type StepParts, slotStep } from "./slot-step.ts";
 
@@ -54,6 +56,8 @@ const inner: ReadonlySet<Effect["kind"]> = new Set(innerKinds);
 const isNote = (effect: Effect): effect is Note => !inner.has(effect.kind);
 
 export class Performer {
+  /** Every refusal that is news. */
+  readonly refusals$ = new Subject<Refusal>();
   readonly #state: ManagerState;
   readonly #parts: PerformerParts;
   readonly #listeners = new Listeners<Parameters<UpdateListener>>();
@@ -83,7 +87,7 @@ export class Performer {
         this.#publish(effect.order, effect.at);
         return;
       case "evaluate":
-        this.#evaluate(effect.slot);
+        this.evaluate(effect.slot);
         return;
       case "place":
         this.#parts.placements.submit(effect.slot, effect.wanted, effect.approval);
@@ -135,14 +139,15 @@ export class Performer {
         return;
       case "refuse":
         journal.append({ type: "order.refused", ...effect.refusal });
-        this.#state.refusals.refusals$.next(effect.refusal);
+        this.refusals$.next(effect.refusal);
         return;
       case "relist":
         onUnknownInstrument?.(effect.instId);
     }
   }
 
-  #evaluate(slot: Slot): void {
+  /** Takes the next step of a slot. */
+  evaluate(slot: Slot): void {
     this.run(slotStep(this.#state, this.#parts, slot));
   }
 
@@ -151,17 +156,17 @@ export class Performer {
     const change = followChange(this.#state, order);
     this.run(change.records);
     this.#tell(change, at);
-    if (change.freed !== undefined) this.#evaluate(change.freed);
+    if (change.freed !== undefined) this.evaluate(change.freed);
     if (change.isClosed) this.#release(order);
   }
 
   /** An order is closed and its slot was evaluated: what waited for it takes its next step. */
   #release(order: Order): void {
-    const { refusals, risk, protections } = this.#state;
+    const state = this.#state;
     this.#parts.search.settle(order);
-    this.run(refusals.retryCrowded(risk.retries));
-    this.run(releaseExits(this.#state, order));
-    this.run(protections.act());
+    this.run(retryCrowded(state, state.risk.retries));
+    this.run(releaseExits(state, order));
+    this.run(state.protections.act());
   }
 
   #readPositions({ isUrgent, needed, then }: Extract<Effect, { readonly kind: "readPositions" }>): void {

@@ -35,26 +35,6 @@ const lookMs = 1_000;
 /** Slots remembered as slow; more than a strategy has at a time are names that it does not use again. */
 const seriesMax = 10_000;
 
-/** Rejections in a row of one slot. */
-interface Series {
-  readonly order: Order;
-  readonly count: number;
-  /** Number of pauses in a row, each twice as long as the one before. */
-  readonly pauses: number;
-  /** No placement before this instant. */
-  readonly until: number;
-  armed: boolean;
-}
-
-export interface PostOnlyState {
-  /** Instruments whose waiting slots are looked at again by a timer. */
-  readonly looks: Set<string>;
-  /**
-   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again continues its series.
-   */
-  readonly series: Map<string, Series>;
-}
-
 /** An order has changed. */
 export const followPostOnly = (state: World, order: Order): Effects => {
   const { spec, state: standing } = order;

@@ -9,7 +9,7 @@
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { type Effect, type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
-import { createForeignOrders, type ForeignOrders } from "./foreign-orders.ts";
+import type { ForeignOrders } from "./foreign-orders.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { doubt, type OrderSearch } from "./order-search.ts";
 import { advance, foundOrder, hasExecuted, isClosed, type Order, recalledOrder } from "./order-state.ts";
@@ -25,12 +25,18 @@ export class Reconciliation {
   readonly #foreign: ForeignOrders;
   readonly #unrecorded: UnrecordedOrders;
 
-  constructor(state: ManagerState, search: OrderSearch, cancellation: Cancellation, unrecorded: UnrecordedOrders) {
+  constructor(
+    state: ManagerState,
+    search: OrderSearch,
+    cancellation: Cancellation,
+    unrecorded: UnrecordedOrders,
+    foreign: ForeignOrders,
+  ) {
     this.#state = state;
     this.#search = search;
     this.#cancellation = cancellation;
     this.#unrecorded = unrecorded;
-    this.#foreign = createForeignOrders(state.options.journal);
+    this.#foreign = foreign;
   }
 
   /** Applies what the store knows of an order. */
@@ -124,10 +130,7 @@ export class Reconciliation {
     const order = slots.byClientId(record.clOrdId);
     if (order !== undefined) return this.#onRecord(order, record);
     const own = ids.read(record.clOrdId);
-    if (own === undefined) {
-      this.#foreign.take(record, previous);
-      return noEffects;
-    }
+    if (own === undefined) return this.#foreign.take(record, previous);
     slots.skip(own.generation);
     return isActive(record.state) ? this.#adopt(record) : this.#unrecorded.take(record);
   }

@@ -8,21 +8,17 @@
  * ends.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
  */
-import { Subject } from "rxjs";
-import type { Clock } from "../clock/clock.ts";
-import type { InstrumentRecord } from "../contract/schemas.ts";
-import { type Effect, type Effects, evaluate, next, noEffects, type Refusal } from "./effects.ts";
+import { type Effect, type Effects, evaluate, next, noEffects } from "./effects.ts";
 import type { Approval, Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
-import type { Waits } from "./waits.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
+import type { RefusalState, World } from "./world.ts";
 
-interface RefusalsOptions {
-  readonly clock: Clock;
-  readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
-  /** Defined where prices come in real time. */
-  readonly priceSilenceMs?: number | undefined;
-}
+export const noRefusals = (): RefusalState => ({
+  retried: undefined,
+  relistedAt: Number.NEGATIVE_INFINITY,
+  phase: "running",
+});
 
 /** `isNews`: it was not reported before. */
 interface Refused {
@@ -30,7 +26,8 @@ interface Refused {
   readonly isNews: boolean;
 }
 
-const unknownMs = 60_000;
+/** Shortest time between two readings of the list of instruments. */
+const relistMs = 60_000;
 /**
  * A general reason with an event of its own, such as a journal that cannot be written, is reported for a slot
  * so often.
@@ -41,114 +38,98 @@ const firstQuoteMs = 10_000;
 /** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
 const reservedMs = 1_000;
 
-export class Refusals {
-  /** Every refusal that is news. */
-  readonly refusals$ = new Subject<Refusal>();
-  readonly #options: RefusalsOptions;
-  readonly #waits: Waits;
-  #retried: Slot | undefined;
-  #unknownAskedAt = Number.NEGATIVE_INFINITY;
-  #isEnding = false;
-  #closed = false;
+export const refuseWanted = (
+  state: World,
+  slot: Slot,
+  wanted: WantedOrder,
+  ruling: Exclude<Ruling, Approval>,
+): Refused => {
+  const { reason, crowded, isGeneral, isUnquoted } = ruling;
+  if (crowded === true) state.waits.set("room", slot);
+  if (sameWanted(wanted, slot.settled)) return { effects: noEffects, isNews: false };
+  slot.settled = wanted;
+  slot.refused = true;
+  const effects: Effect[] = slot.reserved ? [...lookAgain(state, slot)] : [];
+  if (isUnquoted === true && waitsForQuote(state, slot, effects)) return { effects, isNews: false };
+  const before = slot.refusal;
+  const { now } = state;
+  const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
+  // Looked at again and refused for the same reason: that is no news.
+  const isRetried = state.refusals.retried === slot && sameWanted(wanted, before?.wanted);
+  const isKnown = before?.reason === reason && (isRecent || isRetried);
+  slot.refusal = { wanted, reason, at: isKnown ? before.at : now };
+  if (isKnown)
+    return { effects: slot.reserved ? [...effects, ...relist(state, wanted.instId)] : effects, isNews: false };
+  effects.push({ kind: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
+  return { effects, isNews: true };
+};
 
-  constructor(options: RefusalsOptions, waits: Waits) {
-    this.#options = options;
-    this.#waits = waits;
-  }
+/** Asks for the list of instruments where it lacks this one, at most once a minute. */
+export const relist = ({ options, refusals, now }: World, instId: string): Effects => {
+  if (options.instruments().has(instId) || now - refusals.relistedAt < relistMs) return noEffects;
+  refusals.relistedAt = now;
+  return [{ kind: "relist", instId }];
+};
 
-  refuse(slot: Slot, wanted: WantedOrder, ruling: Exclude<Ruling, Approval>): Refused {
-    const { reason, crowded, isGeneral, isUnquoted } = ruling;
-    if (crowded === true) this.#waits.set("room", slot);
-    if (sameWanted(wanted, slot.settled)) return { effects: noEffects, isNews: false };
-    slot.settled = wanted;
-    slot.refused = true;
-    const effects: Effect[] = slot.reserved ? [...this.#lookAgain(slot)] : [];
-    if (isUnquoted === true && this.#waitsForQuote(slot, effects)) return { effects, isNews: false };
-    const before = slot.refusal;
-    const now = this.#options.clock.now();
-    const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
-    // Looked at again and refused for the same reason: that is no news.
-    const isKnown =
-      before?.reason === reason && (isRecent || (this.#retried === slot && sameWanted(wanted, before.wanted)));
-    slot.refusal = { wanted, reason, at: isKnown ? before.at : now };
-    if (isKnown)
-      return { effects: slot.reserved ? [...effects, ...this.unlisted(wanted.instId)] : effects, isNews: false };
-    effects.push({ kind: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
-    return { effects, isNews: true };
-  }
+/** The reason of a refusal may be over: the slot is ruled on again. */
+export const retryRefused = (state: World, slot: Slot): Effects => {
+  state.waits.delete("room", slot);
+  if (slot.refused && slot.order === undefined) slot.settled = undefined;
+  slot.refused = false;
+  state.refusals.retried = slot;
+  return [evaluate(slot), next(() => endRetry(state, slot))];
+};
 
-  /** Asks for the list of instruments where it lacks this one, at most once a minute. */
-  unlisted(instId: string): Effects {
-    const { clock, instruments } = this.#options;
-    if (instruments().has(instId) || clock.now() - this.#unknownAskedAt < unknownMs) return noEffects;
-    this.#unknownAskedAt = clock.now();
-    return [{ kind: "relist", instId }];
-  }
+const endRetry = ({ refusals, waits }: World, slot: Slot): Effects => {
+  refusals.retried = undefined;
+  if (slot.refused) return noEffects;
+  slot.refusal = undefined;
+  waits.delete("first quote", slot);
+  return noEffects;
+};
 
-  /** The reason of a refusal may be over: the slot is ruled on again. */
-  retry(slot: Slot): Effects {
-    this.#waits.delete("room", slot);
-    if (slot.refused && slot.order === undefined) slot.settled = undefined;
-    slot.refused = false;
-    this.#retried = slot;
-    return [evaluate(slot), next(() => this.#retryEnded(slot))];
-  }
+/** An order has ended: the first `most` of those that found no room may have some now. */
+export const retryCrowded = (state: World, most: number): Effects => {
+  if (state.waits.count("room") === 0) return noEffects;
+  return state.waits
+    .of("room")
+    .slice(0, most)
+    .map((slot) => next(() => retryRefused(state, slot)));
+};
 
-  #retryEnded(slot: Slot): Effects {
-    this.#retried = undefined;
-    if (slot.refused) return noEffects;
-    slot.refusal = undefined;
-    this.#waits.delete("first quote", slot);
-    return noEffects;
-  }
+/** The engine ends: reports the orders for whose product no quote has come. */
+export const endQuoteWaits = (state: World): Effects => {
+  state.refusals.phase = "ending";
+  const waiting = state.waits.of("first quote").filter((slot) => slot.refused && slot.wanted !== undefined);
+  return waiting.map((slot) => next(() => retryRefused(state, slot)));
+};
 
-  /** An order has ended: the first `most` of those that found no room may have some now. */
-  retryCrowded(most: number): Effects {
-    if (this.#waits.count("room") === 0) return noEffects;
-    return this.#waits
-      .of("room")
-      .slice(0, most)
-      .map((slot) => next(() => this.retry(slot)));
-  }
+/**
+ * Returns true while it waits for the first quote of its product, unreported. An order placed by hand is answered at
+ * once.
+ */
+const waitsForQuote = (state: World, slot: Slot, effects: Effect[]): boolean => {
+  const { waits, refusals, options } = state;
+  if (slot.byHand || refusals.phase !== "running") return false;
+  const known = waits.get("first quote", slot);
+  if (known !== undefined) return state.now < known.until;
+  if (options.priceSilenceMs === undefined) waits.set("first quote", slot);
+  else effects.push(retryAfter(state, "first quote", slot, firstQuoteMs));
+  return true;
+};
 
-  /** The engine ends: reports the orders for whose product no quote has come. */
-  leave(): Effects {
-    this.#isEnding = true;
-    const waiting = this.#waits.of("first quote").filter((slot) => slot.refused && slot.wanted !== undefined);
-    return waiting.map((slot) => next(() => this.retry(slot)));
-  }
+/** No strategy repeats an order that closes a protected position: it is ruled on until it may leave. */
+const lookAgain = (state: World, slot: Slot): Effects =>
+  state.waits.get("ruling", slot) === undefined ? [retryAfter(state, "ruling", slot, reservedMs)] : noEffects;
 
-  /** The engine has ended: nothing is asked for any more. */
-  close(): void {
-    this.#closed = true;
-  }
-
-  /**
-   * Returns true while it waits for the first quote of its product, unreported. An order placed by hand is answered at
-   * once.
-   */
-  #waitsForQuote(slot: Slot, effects: Effect[]): boolean {
-    const { clock, priceSilenceMs } = this.#options;
-    if (slot.byHand || this.#isEnding) return false;
-    const known = this.#waits.get("first quote", slot);
-    if (known !== undefined) return clock.now() < known.until;
-    if (priceSilenceMs === undefined) this.#waits.set("first quote", slot);
-    else effects.push(this.#retryAfter("first quote", slot, firstQuoteMs));
-    return true;
-  }
-
-  /** No strategy repeats an order that closes a protected position: it is ruled on until it may leave. */
-  #lookAgain(slot: Slot): Effects {
-    return this.#waits.get("ruling", slot) === undefined ? [this.#retryAfter("ruling", slot, reservedMs)] : noEffects;
-  }
-
-  #retryAfter(cause: "first quote" | "ruling", slot: Slot, ms: number): Effect {
-    const wait = this.#waits.set(cause, slot, this.#options.clock.now() + ms);
-    const due = (): Effects => {
-      if (this.#waits.get(cause, slot) !== wait) return noEffects;
-      if (cause === "ruling") this.#waits.delete(cause, slot);
-      return !this.#closed && slot.refused && slot.wanted !== undefined ? this.retry(slot) : noEffects;
-    };
-    return { kind: "schedule", at: wait.until, due };
-  }
-}
+const retryAfter = (state: World, cause: "first quote" | "ruling", slot: Slot, ms: number): Effect => {
+  const { waits, refusals } = state;
+  const wait = waits.set(cause, slot, state.now + ms);
+  const due = (): Effects => {
+    if (waits.get(cause, slot) !== wait) return noEffects;
+    if (cause === "ruling") waits.delete(cause, slot);
+    const isWanted = refusals.phase !== "ended" && slot.refused && slot.wanted !== undefined;
+    return isWanted ? retryRefused(state, slot) : noEffects;
+  };
+  return { kind: "schedule", at: wait.until, due };
+};

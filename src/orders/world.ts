@@ -10,14 +10,52 @@ import type { ExitLimit } from "./exit-size.ts";
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import type { Order } from "./order-state.ts";
 import type { Positions } from "./positions.ts";
-import type { PostOnlyState } from "./post-only.ts";
 import type { EntrySource } from "./risk/exposure.ts";
 import type { RiskManager } from "./risk/risk-manager.ts";
 import type { TradingModes } from "./risk/trading-mode.ts";
+import type { Slot } from "./slot.ts";
 import type { Slots } from "./slots.ts";
 import type { SpotCover } from "./spot-cover.ts";
 import type { Waits } from "./waits.ts";
 import type { WatchdogStanding } from "./watchdog-cancels.ts";
+
+/** Rejections in a row of one slot. */
+interface Series {
+  readonly order: Order;
+  readonly count: number;
+  /** Number of pauses in a row, each twice as long as the one before. */
+  readonly pauses: number;
+  /** No placement before this instant. */
+  readonly until: number;
+  armed: boolean;
+}
+
+export interface PostOnlyState {
+  /** Instruments whose waiting slots are looked at again by a timer. */
+  readonly looks: Set<string>;
+  /**
+   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again continues its series.
+   */
+  readonly series: Map<string, Series>;
+}
+
+/** Refusals of wanted orders. */
+export interface RefusalState {
+  /** The slot that is ruled on again now. */
+  retried: Slot | undefined;
+  /** Instant at which the list of instruments was asked for last. */
+  relistedAt: number;
+  /** `ending`: nothing waits for a quote any more. `ended`: nothing is asked for any more. */
+  phase: "running" | "ending" | "ended";
+}
+
+/** Rate of one strategy's changes. */
+export interface Pace {
+  /** Instant at which its bucket of tokens is full. */
+  fullAt: number;
+  /** A timer gives the next slot its turn. */
+  armed: boolean;
+}
 
 export interface World {
   /** Instant of the decision. */
@@ -30,6 +68,9 @@ export interface World {
   readonly risk: Pick<RiskManager, "exposure" | "ownerOf">;
   readonly positions: Positions;
   readonly postOnly: PostOnlyState;
+  readonly refusals: RefusalState;
+  /** Rates of changes, by strategy. */
+  readonly paces: Map<string, Pace>;
   readonly cover: Pick<SpotCover, "of">;
   readonly exitLimits: {
     held(strategy: string, instId: string, side: Side): Decimal;

@@ -6,21 +6,18 @@
  * only takes the place of a wanted order that waits for quota is not acted on, and not counted.
  * Not here: what is done with a slot (orders/slot-step.ts).
  */
-import { type Effect, type Effects, evaluate } from "../effects.ts";
+import { type Effect, type Effects, evaluate, noEffects } from "../effects.ts";
 import type { Slot } from "../slot.ts";
-import type { Waits } from "../waits.ts";
-
-/** The instant at which the bucket is full. */
-type Bucket = number;
+import type { Pace, World } from "../world.ts";
 
 const secondMs = 1_000;
 
 /** Takes one token: the bucket after it, or the instant from which there is one. */
 export const takeToken = (
-  fullAt: Bucket,
+  fullAt: number,
   perSecond: number,
   now: number,
-): { readonly taken: true; readonly fullAt: Bucket } | { readonly taken: false; readonly at: number } => {
+): { readonly taken: true; readonly fullAt: number } | { readonly taken: false; readonly at: number } => {
   const tokenMs = secondMs / perSecond;
   const next = Math.max(fullAt, now) + tokenMs;
   // Less than one a second: the first may still go at once.
@@ -28,61 +25,41 @@ export const takeToken = (
   return next - now <= slackMs ? { taken: true, fullAt: next } : { taken: false, at: next - slackMs };
 };
 
-interface Lane {
-  fullAt: Bucket;
-  /** A timer gives the next slot its turn. */
-  armed: boolean;
-}
+type Paced = Pick<World, "now" | "waits" | "paces">;
 
-export class OrderThrottle {
-  readonly #clock: { now(): number };
-  readonly #perSecond: number | undefined;
-  readonly #waits: Waits;
-  readonly #lanes = new Map<string, Lane>();
-
-  /** `perSecond`: changes of one strategy; not limited where left out. */
-  constructor(clock: { now(): number }, perSecond: number | undefined, waits: Waits) {
-    this.#clock = clock;
-    this.#perSecond = perSecond;
-    this.#waits = waits;
+/**
+ * The slot's wanted order changed: it is evaluated now, or when the turn of its strategy comes. `perSecond`: changes of
+ * one strategy.
+ */
+export const admit = (state: Paced, slot: Slot, perSecond: number): Effects => {
+  if (slot.wanted === undefined) {
+    state.waits.delete("pace", slot);
+    return [evaluate(slot)];
   }
+  state.waits.set("pace", slot);
+  const { strategy } = slot;
+  const pace = state.paces.get(strategy) ?? { fullAt: Number.NEGATIVE_INFINITY, armed: false };
+  state.paces.set(strategy, pace);
+  return pace.armed ? noEffects : drain(state, strategy, pace, perSecond);
+};
 
-  /** The slot's wanted order changed: it is evaluated now, or when the turn of its strategy comes. */
-  admit(slot: Slot): Effects {
-    if (this.#perSecond === undefined) return [evaluate(slot)];
-    if (slot.wanted === undefined) {
-      this.#waits.delete("pace", slot);
-      return [evaluate(slot)];
+const drain = (state: Paced, strategy: string, pace: Pace, perSecond: number): Effects => {
+  const effects: Effect[] = [];
+  for (const slot of state.waits.of("pace")) {
+    if (slot.strategy !== strategy) continue;
+    const token = takeToken(pace.fullAt, perSecond, state.now);
+    if (!token.taken) {
+      pace.armed = true;
+      const due = (): Effects => {
+        pace.armed = false;
+        return drain(state, strategy, pace, perSecond);
+      };
+      effects.push({ kind: "schedule", at: token.at, due });
+      return effects;
     }
-    this.#waits.set("pace", slot);
-    const lane = this.#laneOf(slot.strategy);
-    return lane.armed ? [] : this.#drain(slot.strategy, lane, this.#perSecond);
+    pace.fullAt = token.fullAt;
+    state.waits.delete("pace", slot);
+    effects.push(evaluate(slot));
   }
-
-  #laneOf(strategy: string): Lane {
-    const lane = this.#lanes.get(strategy) ?? { fullAt: Number.NEGATIVE_INFINITY, armed: false };
-    this.#lanes.set(strategy, lane);
-    return lane;
-  }
-
-  #drain(strategy: string, lane: Lane, perSecond: number): Effects {
-    const effects: Effect[] = [];
-    for (const slot of this.#waits.of("pace")) {
-      if (slot.strategy !== strategy) continue;
-      const token = takeToken(lane.fullAt, perSecond, this.#clock.now());
-      if (!token.taken) {
-        lane.armed = true;
-        const due = (): Effects => {
-          lane.armed = false;
-          return this.#drain(strategy, lane, perSecond);
-        };
-        effects.push({ kind: "schedule", at: token.at, due });
-        return effects;
-      }
-      lane.fullAt = token.fullAt;
-      this.#waits.delete("pace", slot);
-      effects.push(evaluate(slot));
-    }
-    return effects;
-  }
-}
+  return effects;
+};

@@ -2,24 +2,26 @@ import { describe, expect, it } from "vitest";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import type { Event } from "../../../src/journal/events.ts";
-import { createForeignOrders } from "../../../src/orders/foreign-orders.ts";
+import type { Effects } from "../../../src/orders/effects.ts";
+import { ForeignOrders } from "../../../src/orders/foreign-orders.ts";
 import { orderRecord } from "../../support/harness/records.ts";
 
 const stage = () => {
   const journal = new EventLog(() => 0);
   const events: Event[] = [];
   journal.attach((event) => events.push(event));
-  const foreign = createForeignOrders(journal);
+  const foreign = new ForeignOrders();
+  const run = (effects: Effects): void => {
+    for (const effect of effects) if (effect.kind === "record") journal.append(effect.event);
+  };
   const known = new Map<string, OrderRecord>();
   const see = (ordId: string, state: OrderRecord["state"], updatedAt = "1000"): void => {
     const record = orderRecord({ ordId, state, updatedAt });
-    foreign.take(record, known.get(ordId));
+    run(foreign.take(record, known.get(ordId)));
     known.set(ordId, record);
   };
-  const begin = (): void => journal.append({ type: "engine.started", strategies: [], plugins: [] });
-  /** A close call of ours makes an order with this client order id. */
-  const close = (clOrdId: string): void =>
-    journal.append({ type: "position.closing", uid: "main", instId: "BTC-USDT-SWAP", pos: "1", clOrdId });
+  const begin = (): void => run(foreign.begin());
+  const close = (clOrdId: string): void => foreign.close(clOrdId);
   const told = (): readonly string[] =>
     events.flatMap((event) =>
       event.type === "order.external"

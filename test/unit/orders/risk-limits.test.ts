@@ -9,11 +9,12 @@ import { checkConfig } from "../../../src/host/config.ts";
 import type { Effects } from "../../../src/orders/effects.ts";
 import { Exposure, type Holding } from "../../../src/orders/risk/exposure.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
-import { OrderThrottle, takeToken } from "../../../src/orders/risk/order-throttle.ts";
+import { admit, takeToken } from "../../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
 import { Waits } from "../../../src/orders/waits.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
+import type { Pace } from "../../../src/orders/world.ts";
 import { type Texts, valued } from "../../support/decimal-texts.ts";
 import { swap } from "../../support/harness/orders.ts";
 
@@ -55,14 +56,22 @@ const admission = (
   perSecond: number,
   evaluated: (slot: Slot) => void,
 ) => {
-  const throttle = new OrderThrottle(clock, perSecond, new Waits());
+  const waits = new Waits();
+  const paces = new Map<string, Pace>();
+  const state = {
+    waits,
+    paces,
+    get now() {
+      return clock.now();
+    },
+  };
   const run = (effects: Effects): void => {
     for (const effect of effects) {
       if (effect.kind === "evaluate") evaluated(effect.slot);
       else if (effect.kind === "schedule") clock.setTimer(effect.at, () => run(effect.due()));
     }
   };
-  return (slot: Slot): void => run(throttle.admit(slot));
+  return (slot: Slot): void => run(admit(state, slot, perSecond));
 };
 
 describe("Risk limits on one order:", () => {
