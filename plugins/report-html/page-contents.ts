@@ -6,7 +6,7 @@
  * Not here: shapes (page-data.ts), how they travel (packing.ts).
  */
 
-import type { FillDetail, PriceLine, QuotaMinute, RunDetails, RunReport } from "sluice/backtest";
+import type { FillDetail, OrderLife, PriceLine, QuotaMinute, RunDetails, RunReport } from "sluice/backtest";
 import { layers } from "sluice/dialect";
 import type {
   FillData,
@@ -45,6 +45,7 @@ interface Sheet {
   readonly types: Words;
   readonly phases: Words;
   readonly reasons: Words;
+  readonly endings: Words;
   readonly since: (at: number) => number;
   readonly spanMs: number;
 }
@@ -60,6 +61,7 @@ export const pageContents = (report: RunReport, details: RunDetails, places: num
     types: new Words(),
     phases: new Words(),
     reasons: new Words(),
+    endings: new Words(),
     spanMs: Math.max(1, Date.parse(report.fixture.endAt) - startAt),
     // Microseconds are what a recording keeps.
     since: (at) => Math.round((at - startAt) * 1_000) / 1_000,
@@ -95,6 +97,7 @@ export const pageContents = (report: RunReport, details: RunDetails, places: num
     types: sheet.types.list,
     phases: sheet.phases.list,
     reasons: sheet.reasons.list,
+    endings: sheet.endings.list,
   };
 };
 
@@ -191,25 +194,51 @@ const ordersOf = ({ orders }: RunDetails, sheet: Sheet): OrderData => {
   };
 };
 
-const tradesOf = (
-  { trades: { position: trades } }: RunDetails,
-  { since, strategies, instruments }: Sheet,
-): TradeData => ({
-  strategy: column(trades, ({ strategy }) => strategies.at(strategy)),
-  instrument: column(trades, ({ instId }) => instruments.at(instId)),
-  long: column(trades, ({ side }) => (side === "long" ? 1 : 0)),
-  qty: column(trades, ({ qty }) => Number(qty)),
-  openedAt: column(trades, ({ openedAt }) => since(openedAt)),
-  closedAt: column(trades, ({ closedAt }) => (closedAt === undefined ? -1 : since(closedAt))),
-  entryPx: column(trades, ({ entryPx }) => Number(entryPx)),
-  exitPx: column(trades, ({ exitPx }) => Number(exitPx)),
-  gross: column(trades, ({ gross }) => Number(gross)),
-  fees: column(trades, ({ fees }) => Number(fees)),
-  funding: column(trades, ({ funding }) => Number(funding)),
-  net: column(trades, ({ net }) => Number(net)),
-  best: column(trades, ({ mfe }) => Number(mfe)),
-  worst: column(trades, ({ mae }) => Number(mae)),
-});
+const tradesOf = (details: RunDetails, { since, strategies, instruments, endings }: Sheet): TradeData => {
+  const trades = details.trades.position;
+  const lives = new Map(details.orders.map((order) => [order.clOrdId, order]));
+  const opening = new Set(trades.flatMap(({ entries }) => entries));
+  return {
+    strategy: column(trades, ({ strategy }) => strategies.at(strategy)),
+    instrument: column(trades, ({ instId }) => instruments.at(instId)),
+    long: column(trades, ({ side }) => (side === "long" ? 1 : 0)),
+    qty: column(trades, ({ qty }) => Number(qty)),
+    openedAt: column(trades, ({ openedAt }) => since(openedAt)),
+    closedAt: column(trades, ({ closedAt }) => (closedAt === undefined ? -1 : since(closedAt))),
+    entryPx: column(trades, ({ entryPx }) => Number(entryPx)),
+    exitPx: column(trades, ({ exitPx }) => Number(exitPx)),
+    gross: column(trades, ({ gross }) => Number(gross)),
+    fees: column(trades, ({ fees }) => Number(fees)),
+    funding: column(trades, ({ funding }) => Number(funding)),
+    net: column(trades, ({ net }) => Number(net)),
+    best: column(trades, ({ mfe }) => Number(mfe)),
+    worst: column(trades, ({ mae }) => Number(mae)),
+    ending: column(trades, (trade) => endings.at(endingOf(trade, lives, opening))),
+  };
+};
+
+type Trade = RunDetails["trades"]["position"][number];
+
+const protectionWords = { stopLoss: "stop", takeProfit: "take-profit", trailing: "trailing stop" } as const;
+
+/**
+ * What ended a trade, by its last closing order.
+ *
+ * @param opening - client order ids of orders that opened a trade
+ */
+const endingOf = (
+  { closedAt, exits }: Trade,
+  lives: ReadonlyMap<string, OrderLife>,
+  opening: ReadonlySet<string>,
+): string => {
+  if (closedAt === undefined) return "still open";
+  const last = exits.at(-1);
+  if (last === undefined) return "closed by the service";
+  if (opening.has(last)) return "reversed";
+  const life = lives.get(last);
+  if (life === undefined) return "closed for the account";
+  return life.protection === undefined ? `order of slot ${life.slot}` : protectionWords[life.protection];
+};
 
 /** Of minutes in a row in which nothing was used or waited for only the first is in. */
 const quotaOf = ({ minutes }: RunDetails, { since }: Sheet): QuotaData => {

@@ -87,6 +87,7 @@ export interface TradeData {
   readonly net: Column;
   readonly best: Column;
   readonly worst: Column;
+  readonly ending: Column;
 }
 
 /** Use of the quota in minutes; an entry holds until the next one. */
@@ -122,6 +123,7 @@ export interface PageData {
   readonly types: readonly string[];
   readonly phases: readonly string[];
   readonly reasons: readonly string[];
+  readonly endings: readonly string[];
   readonly equity: LineData;
   /** Profit of each strategy. */
   readonly byStrategy: readonly LineData[];

@@ -11,6 +11,7 @@ import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import { add, neg } from "../decimal.ts";
 import type { EventLog } from "../journal/event-log.ts";
+import type { ProtectionKind } from "../journal/protection-records.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
@@ -54,6 +55,8 @@ export interface OrderLife {
   readonly phases: readonly { readonly at: number; readonly phase: string }[];
   /** Why it came to nothing, where it is known. */
   readonly reason?: string;
+  /** Protection that placed it to close a position; absent for orders that a strategy wanted. */
+  readonly protection?: ProtectionKind;
 }
 
 /** Position in one instrument over time, in base currency. */
@@ -153,6 +156,7 @@ export const recordDetails = (
   simulated.venue.onFill((fill) => {
     fills.push(fillOf(fill, clock.now(), ownerOf(fill.clOrdId) ?? ""));
   });
+  const protections = protectionsOf(log);
   let last: Life | undefined;
   // An order is on its way before the event of its placement.
   log.on(["action.sent"], ({ endpoint, waitedMs }) => {
@@ -163,7 +167,11 @@ export const recordDetails = (
     if (spec === undefined || clOrdId === "") return;
     let life = lives.get(clOrdId);
     if (life === undefined) {
-      life = { clOrdId, strategy, slot, ...shapeOf(spec), waitedMs: 0, phases: [] };
+      const protection = protections.placing(strategy, slot);
+      life = {
+        ...{ clOrdId, strategy, slot, ...shapeOf(spec), waitedMs: 0, phases: [] },
+        ...(protection !== undefined && { protection }),
+      };
       lives.set(clOrdId, life);
       last = life;
     }
@@ -181,6 +189,27 @@ export const recordDetails = (
       plotsLeftOut: plots.leftOut,
       ...rest,
     }),
+  };
+};
+
+/** Slots in which the engine closes what a protection covers: the name of the protection with an ending. */
+const exitSlot = /^(.*)\.exit\d*(?:\.late)?$/;
+
+/** Protections by strategy and name, each with the kind that was triggered last. */
+const protectionsOf = (log: Pick<EventLog, "on">) => {
+  const kinds = new Map<string, ProtectionKind>();
+  const keyOf = (strategy: string, name: string): string => `${strategy}\n${name}`;
+  log.on(["protection.armed"], ({ strategy, name }) => {
+    // Until something is triggered only a resting take-profit closes.
+    kinds.set(keyOf(strategy, name), "takeProfit");
+  });
+  log.on(["protection.triggered"], ({ strategy, name, kind }) => {
+    kinds.set(keyOf(strategy, name), kind);
+  });
+  return {
+    /** The protection that places orders in a slot; undefined for the slots of a strategy. */
+    placing: (strategy: string, slot: string): ProtectionKind | undefined =>
+      kinds.get(keyOf(strategy, exitSlot.exec(slot)?.[1] ?? "")),
   };
 };
 

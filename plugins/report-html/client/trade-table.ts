@@ -27,7 +27,7 @@ const results = [
 ] as const;
 
 const columnsOf = (data: PageData): TradeColumn[] => {
-  const { trades, instruments, strategies, startAt, spanMs, places } = data;
+  const { trades, instruments, strategies, endings, startAt, spanMs, places } = data;
   const instrument = (trade: number) => instruments[valueAt(trades.instrument, trade)];
   const closed = (trade: number) => (valueAt(trades.closedAt, trade) < 0 ? spanMs : valueAt(trades.closedAt, trade));
   const held = (trade: number) => Math.max(0, closed(trade) - valueAt(trades.openedAt, trade));
@@ -37,6 +37,7 @@ const columnsOf = (data: PageData): TradeColumn[] => {
     value: (trade: number) => valueAt(trades[name], trade),
     text: (trade: number) => gain(valueAt(trades[name], trade), places),
   });
+  const ending = (trade: number) => endings[valueAt(trades.ending, trade)] ?? "";
   const strategy = (trade: number) => strategies[valueAt(trades.strategy, trade)] ?? "";
   return [
     {
@@ -79,6 +80,7 @@ const columnsOf = (data: PageData): TradeColumn[] => {
     },
     { name: "costs", value: costs, text: (trade) => figure(costs(trade), places, places) },
     { name: "net", ...money("net"), tone: true },
+    { name: "ended by", value: ending, text: ending, isText: true },
     { name: "best move", ...money("best") },
     { name: "worst move", ...money("worst") },
   ];
