@@ -1,11 +1,11 @@
 /**
- * State of an engine that uses its own part alone, because the store was silent for too long, and from when on it
+ * State of an engine that uses only its own part because the store was silent for too long, and the time from which it
  * divides again.
  *
- * Invariants: one that has divided before goes on alone until the windows end that run when the store answers: the
- * others are alone too, spend their parts of these, and keep exits within them. One that began alone was missed by
- * nobody, so that the others divide all there is: it divides with them at once, and keeps to its part besides until
- * these windows end, as more of them may have begun so.
+ * Invariants: an engine that has divided before stays alone until the windows end that run when the store answers,
+ * because the others are alone too, spend their parts of these windows, and keep exits within them. An engine that
+ * began alone was not counted by the others, which divide the whole: it divides with them at once, and keeps to its own
+ * part too until these windows end, because other engines may have begun in the same way.
  */
 export class AloneState {
   isAlone = false;

@@ -1,15 +1,15 @@
 /**
  * Script that Redis runs for one statement: the algorithm of memory-claim-store.ts, so that a claim is one atomic step.
  *
- * Keys of a group carry one hash tag, and so lie in one slot of a cluster:
- * `{group}:who` — `!run`, `!born` (which server this is, since when it remembers), and `member` → `epoch|seq`;
- * `{group}:roster` — `member` → `epoch|share|of|heardAt`, of those who were admitted;
- * `{group}:halt` — why the group is halted, empty once it was let go on; it never expires;
+ * Keys of a group have one hash tag, so that they are in one slot of a cluster:
+ * `{group}:who` — `!run`, `!born` (id of the server, start of its memory), and `member` → `epoch|seq`;
+ * `{group}:roster` — `member` → `epoch|share|of|heardAt` of admitted members;
+ * `{group}:halt` — reason of the group's halt, empty after a resume; it never expires;
  * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`, and
- * `~member#epoch` → `from|to|heardAt|floor`: when window 0 began for it, at the earliest and at the latest;
+ * `~member#epoch` → `from|to|heardAt|floor`: the earliest and latest begin of window 0 for it;
  * `{group}:w:SCOPE:WINDOW` — `member#epoch` → `held|settled|used`, and `!f` → units used by clients outside the group.
  *
- * Invariants: whole numbers only; expiry is housekeeping, nothing depends on it.
+ * Invariants: whole numbers only; expiry only saves memory, nothing depends on it.
  */
 import { keptWindows, lastMs, learnMs, phaseSlackMs, presentMs, shareSlack, silentMs, wholeMs } from "./claim.ts";
 
@@ -254,7 +254,7 @@ return epoch
 `;
 
 /**
- * KEYS: who, roster, and members of every scope of the group. ARGV: member, epoch. What it has under way goes on being
+ * KEYS: who, roster, and members of every scope of the group. ARGV: member, epoch. Its calls under way are still
  * counted.
  */
 export const leaveScript = `

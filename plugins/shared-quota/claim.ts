@@ -1,14 +1,14 @@
 /**
- * Language between an engine and the store that divides a quota among engines: what is stated, what is granted.
+ * Messages between an engine and the store that divides a quota among engines: statements and grants.
  *
  * A *scope* is one user or one address, a *window* its number on the service's clock. Of each window a *member* (an
- * engine) holds units; the sum of what all hold never exceeds the capacity, and what is held of one window is worth
- * nothing in the next.
+ * engine) holds units; the sum of all members' units never exceeds the capacity, and units of one window do not carry
+ * over to the next.
  *
- * Invariants: durations and window numbers only, never an instant of a machine's clock; the member states what it
- * holds, the store what it may hold besides; a statement that comes twice or late changes nothing. A halt of the group
- * changes no grant: a halted engine places nothing, but it reads its state, also while it starts.
- * Not here: what the store does with it (memory-claim-store.ts, claim-script.ts), when to ask (shared-quota.ts).
+ * Invariants: durations and window numbers only, never an instant of a machine's clock. The member states the units it
+ * holds, and the store the units it may hold in addition; a statement that arrives twice or late changes nothing. A
+ * halt of the group changes no grant: a halted engine places nothing, but it reads its state, also while it starts.
+ * Not here: the store's work (memory-claim-store.ts, claim-script.ts), the times of statements (shared-quota.ts).
  */
 
 /** Statement and request of one member for one window of one scope. All in units of the layer. */
@@ -29,7 +29,7 @@ export interface ClaimItem {
   /** Least that helps an ordinary action, and most that is wanted; 0 for nothing. */
   readonly need: number;
   readonly want: number;
-  /** 1 when it has lately wanted more than it had: its part is kept for it. */
+  /** 1 when it has lately wanted more than it had: its part is reserved for it. */
   readonly hungry: number;
   /** Wanted for exits, which take from the reserve. */
   readonly exits: number;
@@ -58,7 +58,7 @@ export interface Statement {
 
 /** Answer to one item. */
 export interface Grant {
-  /** Units besides `has`, for anything and for exits only. */
+  /** Units in addition to `has`, for anything and for exits only. */
   readonly ordinary: number;
   readonly exits: number;
   /** Remaining units after that, including the reserve. */
@@ -70,8 +70,8 @@ export interface Grant {
   readonly exitsPerHour: number;
   readonly members: number;
   /**
-   * Of who numbers windows otherwise than most others: how much later its windows of one number begin. Nothing was
-   * taken down of it then, and nothing is granted. 0 where it agrees.
+   * For a member that numbers windows differently from most others: the delay of its windows of one number. Its
+   * statement was not recorded then, and nothing is granted. 0 where it agrees.
    */
   readonly astrayMs: number;
 }
@@ -88,9 +88,9 @@ export interface Enrolled {
 /** Answer of the store of a group to the statement of a member. */
 export type ClaimReply =
   /**
-   * `halt`: why the whole group is halted; empty where it was resumed, undefined where the store does not know.
-   * `learning`: it has just lost its memory. `enrolled`: told to a member with the statement that makes it one; who has
-   * its own name is the process before.
+   * `halt`: reason of the whole group's halt; empty after a resume, undefined where the store does not know.
+   * `learning`: the store has just lost its memory. `enrolled`: answer to the statement with which it became a member;
+   * an entry of the same name is the process before.
    */
   | {
       readonly kind: "granted";
@@ -99,11 +99,11 @@ export type ClaimReply =
       readonly learning: boolean;
       readonly enrolled?: readonly Enrolled[];
     }
-  /** It is no member, and its share beside those of the others would be more than there is. */
+  /** It is no member, because its share and those of the others would exceed the whole. */
   | { readonly kind: "full"; readonly enrolled: readonly Enrolled[] }
   /** A younger engine of the same name has registered. */
   | { readonly kind: "fenced" }
-  /** A later statement came first. */
+  /** A later statement arrived first. */
   | { readonly kind: "outdated" };
 
 /** Holdings of the members in one window, for people. */
@@ -119,11 +119,12 @@ export interface ScopeHolding {
  */
 export interface ClaimStore {
   /**
-   * An epoch above all that the name had before. `gone`: the one before is known to be over, so nothing is kept for it.
+   * An epoch above all that the name had before. `gone`: the previous process is known to have ended, so no units are
+   * kept for it.
    */
   register(member: string, gone: boolean, scopes: readonly string[]): Promise<number>;
   claim(statement: Statement): Promise<ClaimReply>;
-  /** The member is going: nothing more is kept for it but what it has under way. */
+  /** The member leaves: only units of its calls under way are kept for it. */
   leave(member: string, epoch: number, scopes: readonly string[]): Promise<void>;
   members(): Promise<readonly Enrolled[]>;
   ping(): Promise<void>;

@@ -1,8 +1,8 @@
 /**
  * Windows that are divided among the engines of a group.
  *
- * Invariants: windows too short to ask anybody about are not divided, nor are those of a key, which one engine has to
- * itself.
+ * Invariants: windows that are too short for a statement are not divided, nor are those of a key, which one engine has
+ * to itself.
  */
 import { FixedWindow, type LayerSpec, type LimitWindow } from "sluice/extension";
 

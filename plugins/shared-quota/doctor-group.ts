@@ -36,7 +36,7 @@ export const doctorGroup = async (path: string, clock: Clock = createSystemClock
   if (shared === undefined)
     throw new SluiceError(
       "USAGE",
-      `--shared: ${path} shares its quota with nobody. Add sharedQuota to its plugins, or leave the option out.`,
+      `--shared: ${path} does not share its quota. Add sharedQuota to its plugins, or leave the option out.`,
     );
   const { group, name = instance, share, of } = shared;
   const address = addressIn(shared.store, "sharedQuota.store");

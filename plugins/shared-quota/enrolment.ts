@@ -39,7 +39,7 @@ export const enrolmentDoubts = (
   if (before !== undefined && before.heardMs <= (gone ? 1_000 : silentMs))
     doubts.push({
       what: "quota.name",
-      detail: `another process was heard as ${member} ${(before.heardMs / 1_000).toFixed(1)} s ago and halts now; give each engine its own sharedQuota.name`,
+      detail: `another process reported as ${member} ${(before.heardMs / 1_000).toFixed(1)} s ago and halts now; give each engine its own sharedQuota.name`,
     });
   const differing = enrolled.filter((one) => one.member !== member && one.of !== of);
   if (differing.length > 0)
@@ -54,7 +54,7 @@ export const enrolmentDoubts = (
 export const astrayText = (scope: string, wrong: "renamed" | "apart"): string =>
   wrong === "renamed"
     ? `windows of ${scope} were numbered otherwise than by the other engines of the group, whose numbers are used now`
-    : `windows of ${scope} begin at other times than for the other engines of the group: their beginning is looked for anew, and until all agree this engine keeps to its part and to the service's counts`;
+    : `windows of ${scope} begin at other times than for the other engines of the group: their beginning is searched again, and until all agree this engine keeps to its part and to the service's counts`;
 
 export const aloneText =
   "the store of the shared quota does not answer; until it does, this engine keeps to its part and to the service's counts";

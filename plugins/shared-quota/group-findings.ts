@@ -1,6 +1,6 @@
 /**
- * Findings about a shared quota: the store and the engines of a group, against what the config of one of them takes for
- * granted.
+ * Findings about a shared quota: compares the store and the engines of a group with the assumptions in the config of
+ * one of them.
  *
  * Invariants: pure; a difference comes with its remedy; nothing is concluded about engines without a statement.
  * Not here: reading the store (store-survey.ts).
@@ -124,7 +124,7 @@ const clockFindings = ({ scopes }: StoreSurvey): readonly GroupFinding[] =>
   scopes.flatMap(({ scope, members }) => {
     const known = members.filter((one) => one.begins !== undefined && one.heardMs <= heardMsMost);
     if (known.length < 2)
-      return [{ about: `windows of ${scope}`, verdict: "not seen", text: "fewer than two engines were heard" }];
+      return [{ about: `windows of ${scope}`, verdict: "not seen", text: "fewer than two engines reported" }];
     const earliest = Math.max(...known.map((one) => one.begins?.[0] ?? 0));
     const latest = Math.min(...known.map((one) => one.begins?.[1] ?? 0));
     const apartMs = Math.max(0, earliest - latest);
@@ -148,7 +148,7 @@ const addressFindings = ({ windows }: StoreSurvey): readonly GroupFinding[] => {
         { about: scope, verdict: "not seen", text: `only ${answered} requests were answered in its last minute` },
       ];
     const strange = rows.filter((row) => row.used > 0 && row.used < answered * seenLeast);
-    const said = strange.map((row) => `${row.member} was told of ${row.used}`).join(", ");
+    const said = strange.map((row) => `${row.member} saw ${row.used}`).join(", ");
     const text =
       strange.length === 0
         ? `the service counts what all ${rows.length} engines send`

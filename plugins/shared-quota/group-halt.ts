@@ -1,14 +1,14 @@
 /**
  * Halt of all engines of a group, from the view of one of them.
  *
- * Invariants: what the store was told in vain is told again with its next answer; a store that does not know of a halt
- * ends none.
+ * Invariants: a message that did not reach the store is sent again after the store's next answer; a store that does not
+ * know of a halt ends none.
  * Not here: what an engine does then (quota-group.ts).
  */
 import { type ClaimStore, noReason } from "./claim.ts";
 
 export class GroupHalt {
-  /** Why the group is halted; undefined while it is not. */
+  /** Reason of the group's halt; undefined while it is not halted. */
   reason: string | undefined;
   readonly #store: Pick<ClaimStore, "halt">;
   readonly #onHalt: (reason: string | undefined) => void;
@@ -21,7 +21,7 @@ export class GroupHalt {
   }
 
   /**
-   * Halts every engine of the group, this one at once, or lets all go on. Rejects when the store has not taken it yet.
+   * Halts every engine of the group, this one at once, or resumes all. Rejects when the store has not confirmed it yet.
    */
   async all(reason: string | undefined): Promise<void> {
     this.#untold = { reason: reason === "" ? noReason : reason };
@@ -30,8 +30,7 @@ export class GroupHalt {
   }
 
   /**
-   * The store has answered: with a reason, with an empty one where the group may go on, or with undefined where it does
-   * not know.
+   * The store has answered: with a reason, with an empty text after a resume, or with undefined where it does not know.
    */
   hear(told: string | undefined): void {
     if (told === undefined && this.reason !== undefined) this.#untold ??= { reason: this.reason };

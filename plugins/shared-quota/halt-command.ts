@@ -34,7 +34,7 @@ const addHaltCommand = (program: Command, io: CliIo): void => {
         if (!isDone)
           throw new SluiceError(
             "OUTCOME_UNKNOWN",
-            `Somebody else has just halted or resumed group ${group}. Look with sluice quota.`,
+            `Another process has just halted or resumed group ${group}. Look with sluice quota.`,
           );
         const state = halted === undefined ? "may trade again" : `is halted: ${printable(halted)}`;
         io.out(`Group ${printable(group)} ${state}. Engines receive this within a second.\n`);

@@ -1,11 +1,10 @@
 /**
- * What one engine holds of one divided scope, window by window: what it may use, and what it states about it to the
- * store.
+ * Units that one engine holds of one divided scope, window by window: its allowance, and its statements to the store.
  *
- * Invariants: of a window that was spoken of, what is held is what was last stated and what was granted since; of one
- * of which nothing was said, no more than the floor, and only soon after the store was last heard. What is begun is
- * held.
- * Not here: the instants of statements (shared-quota.ts), the store (claim.ts).
+ * Invariants: of a window with a statement, the engine holds the units it last stated and those granted since; of a
+ * window without one, at most the floor, and only soon after the store's last answer. Units of calls that began count
+ * as held.
+ * Not here: the times of statements (shared-quota.ts), the store (claim.ts).
  */
 import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
 import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
@@ -13,7 +12,7 @@ import { Demand } from "./demand.ts";
 import { GroupReserve, idleGivesBackMs } from "./group-reserve.ts";
 import { SpendRate } from "./spend-rate.ts";
 
-/** Held of one window. */
+/** Units held of one window. */
 interface Row {
   held: number;
   /** A statement about it may have reached the store. */
@@ -25,7 +24,7 @@ interface Row {
   members: number;
 }
 
-/** A statement and its instant, so that one that did not leave can be taken back. */
+/** A statement and its instant, so that one that was not sent can be withdrawn. */
 export interface Stated {
   readonly held: HeldUnits;
   readonly index: number;
@@ -34,9 +33,9 @@ export interface Stated {
   readonly before: Pick<Row, "held" | "said">;
 }
 
-/** Nothing is taken without asking so near to the end: the reserve is lent out by then. */
+/** So near to the end no unit is used without a grant, because the reserve is lent out by then. */
 const strictMs = 800;
-/** The store owes an answer for so long before an exit takes its own part of what was free. */
+/** Time that an exit waits for the store's answer before it takes its own part of the free units. */
 export const doubtMsLeast = 25;
 const floorPart = 0.5;
 const sliceMost = 300;
@@ -50,15 +49,15 @@ export class HeldUnits {
   readonly #part: number;
   readonly #rows = new Map<number, Row>();
   readonly #reserve: GroupReserve;
-  /** Number of a window at the others less its number here. */
+  /** Window number of the others less the number here. */
   #shift = 0;
-  /** Its windows are not those of the others: it keeps to its part and to the service's counts. */
+  /** Its windows differ from those of the others: it keeps to its part and to the service's counts. */
   #isApart = false;
   #astrayTimes = 0;
   readonly #demand = new Demand();
   readonly #rate = new SpendRate();
 
-  /** `name` is what all members call it; `part` is this engine's, of 1. */
+  /** `name` is the scope's name for all members; `part` is this engine's, of 1. */
   constructor(name: string, gauge: FixedWindow, facts: DivisionFacts, part: number) {
     this.name = name;
     this.#gauge = gauge;
@@ -67,8 +66,8 @@ export class HeldUnits {
   }
 
   /**
-   * Most units of ours that window `index` may have besides those from before a disturbance; undefined where the store
-   * has been silent for too long to divide anything.
+   * Most units of ours that window `index` may have in addition to those from before a disturbance; undefined where the
+   * store has been silent for too long to divide anything.
    */
   most(index: number, rank: Rank, at: number, doubtMs: number): number | undefined {
     const row = this.#rows.get(index);
@@ -76,7 +75,7 @@ export class HeldUnits {
     if (row?.said !== true) {
       if (index > this.lastAnswered + keptWindows) return undefined;
       if (index <= this.lastAnswered) return 0;
-      // It is little, and no more is available: exits come first, with all of it.
+      // The whole of what is left is small: exits come first, with all of it.
       return rank === "ordinary" ? this.floor - this.#reserve.own(this.floor, remMs, at, this.floor) : this.floor;
     }
     const held = row.held - row.base;
@@ -87,13 +86,13 @@ export class HeldUnits {
     return held + part;
   }
 
-  /** As `most`, where nothing can be asked for: its own part. */
+  /** As `most`, where no grant can be requested: its own part. */
   mostAlone(index: number, rank: Rank, at: number): number {
     const part = Math.floor(this.#gauge.capacity * this.#part);
     return rank === "ordinary" ? part - this.#reserve.own(part, this.#gauge.endOf(index, at) - at, at) : part;
   }
 
-  /** As `most`, where its windows are not those of the others: two of its own may fall into one of theirs. */
+  /** As `most`, where its windows differ from those of the others: two of its own may fall into one of theirs. */
   mostApart(index: number, rank: Rank, at: number): number {
     if (rank !== "ordinary") return this.mostAlone(index, rank, at);
     const half = Math.floor(this.floor / 2);
@@ -101,7 +100,8 @@ export class HeldUnits {
   }
 
   /**
-   * The store has not answered: what looks like others' use may be other engines of ours, which are as much in doubt.
+   * The store has not answered: the apparent use by others may be use by engines of the same group, which are in the
+   * same doubt.
    */
   doubt(at: number): void {
     this.#reserve.watchFrom((this.#gauge.spanAt(at)?.last ?? this.lastAnswered) + 1);
@@ -112,7 +112,7 @@ export class HeldUnits {
     return Math.floor(this.#gauge.capacity * floorPart * this.#part);
   }
 
-  /** A call of so many units was not granted; false where it was not for want of what is held. */
+  /** A call of so many units was not granted; false where the cause was not a lack of held units. */
   lacks(units: number, rank: Rank, at: number, doubtMs: number): boolean {
     const span = this.#gauge.spanAt(at);
     if (span === undefined) return false;
@@ -163,8 +163,8 @@ export class HeldUnits {
   }
 
   /**
-   * Says of every window that may run what is held, and what is wanted besides, which is nothing where it goes by its
-   * own part.
+   * States for every window that may run the units that are held and the further units that are wanted, which are none
+   * where the engine goes by its own part.
    */
   state(at: number, isAlone: boolean): readonly Stated[] {
     const span = this.#gauge.spanAt(at);
@@ -181,7 +181,7 @@ export class HeldUnits {
     return this.#isApart;
   }
 
-  /** The store has answered. Tells what is wrong where windows are numbered otherwise than by the others. */
+  /** Takes the store's answer in. Returns the fault where windows are numbered differently from the others. */
   granted(stated: Stated, grant: Grant, at: number): "renamed" | "apart" | undefined {
     if (grant.astrayMs !== 0) return this.#leave(stated, grant.astrayMs);
     this.#astrayTimes = 0;
@@ -201,8 +201,8 @@ export class HeldUnits {
   }
 
   /**
-   * What was held was of other windows than it was taken for. Where the numbers alone differ, those of the others are
-   * taken over.
+   * Units were held of other windows than was assumed. Where only the numbers differ, the engine takes over the others'
+   * numbers.
    */
   #leave(stated: Stated, astrayMs: number): "renamed" | "apart" | undefined {
     const { windowMs } = this.#gauge.spec;
@@ -225,7 +225,7 @@ export class HeldUnits {
     this.#gauge.divided = !apart;
   }
 
-  /** The statement did not leave. */
+  /** The statement was not sent. */
   unsaid({ row, before }: Stated): void {
     row.held = before.held;
     row.said = before.said;

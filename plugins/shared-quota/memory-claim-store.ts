@@ -31,7 +31,7 @@ import { WindowBeginnings } from "./window-beginnings.ts";
 interface Member {
   readonly share: number;
   readonly lastWindow: number;
-  /** At its last statement it wanted more than it had. */
+  /** It wanted more at its last statement than it had. */
   readonly isHungry: boolean;
   readonly openOrders: number;
   readonly exitsPerHour: number;
@@ -75,7 +75,7 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #roster = new Map<string, Enrolment>();
   #halt: string | undefined;
 
-  /** `fresh`: it begins without statements to wait for. */
+  /** `fresh`: it begins without waiting for statements. */
   constructor(now: () => number, fresh = true) {
     this.#now = now;
     this.#bornAt = fresh ? Number.NEGATIVE_INFINITY : now();

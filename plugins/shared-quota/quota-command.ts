@@ -21,7 +21,7 @@ const addQuotaCommand = (program: Command, io: CliIo): void => {
   program
     .command("quota")
     .description(
-      "Show who holds what of a quota that several engines share, whether the group is halted, and who leads and who stands by.",
+      "Show the share of each engine in a shared quota, whether the group is halted, the leader, and the standby processes.",
     )
     .argument(
       "<store>",
@@ -57,8 +57,7 @@ const haltLine = (group: string, halted: string | undefined): string =>
     : `Group ${printable(group)} is halted: ${printable(halted)}`;
 
 const tableOf = (holdings: readonly ScopeHolding[]): readonly string[] => {
-  if (holdings.length === 0)
-    return ["Nobody holds anything: no engine has joined, or none has spoken for some minutes."];
+  if (holdings.length === 0) return ["No shares: no engine has joined, or none has reported for some minutes."];
   return holdings.map(({ scope, window, foreign, held }) => {
     const members = Object.entries(held).map(([name, units]) => `${printable(name)} ${units}`);
     const others = foreign > 0 ? [`other clients ${foreign}`] : [];

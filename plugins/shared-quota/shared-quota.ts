@@ -1,12 +1,12 @@
 /**
- * One engine's part in a quota that several engines divide: what it may use now, and its conversation with the store.
+ * One engine's part in a quota that several engines divide: its present allowance, and its messages to the store.
  *
- * Invariants: one statement at a time; exits are asked for at once, ordinary actions as soon as there may be room;
- * every window that begins is spoken of within a third of a second; while the store is silent nothing more is said, and
- * what was not said lives on the floor for two windows, then on its part and the service's own counts. A younger engine
- * of the same name leaves this one its exits only, and so does a group without room for its share, as long as it has
- * none.
- * Not here: what is held (held-units.ts), the store (claim.ts), who may use what is left (quota/).
+ * Invariants: one statement at a time. Exits are requested at once, ordinary actions as soon as there may be room.
+ * Every window that begins is stated within a third of a second. While the store is silent nothing further is sent;
+ * windows without a statement use the floor for two windows, then the engine's part and the service's own counts. An
+ * engine whose name was registered again by a younger one may send only exits, and so may an engine for whose share the
+ * group has no room.
+ * Not here: held units (held-units.ts), the store (claim.ts), the order of use of what is left (quota/).
  */
 
 import type { Ceiling, Division, DivisionFacts, FixedWindow, LimitWindow, Rank, Timer } from "sluice/extension";
@@ -39,7 +39,7 @@ export class SharedQuota implements Division {
   #seq = 0;
   #busy = false;
   #saidAt = Number.NEGATIVE_INFINITY;
-  /** Since when the store owes an answer. */
+  /** Instant since when an answer of the store is due. */
   #askedAt: number | undefined;
   #reconsiders = false;
   #pollAt = Number.NEGATIVE_INFINITY;
@@ -146,7 +146,7 @@ export class SharedQuota implements Division {
     for (const held of this.#scopes.values()) held.disturb();
   }
 
-  /** Once, however many wait for it; what is over is not waited for. */
+  /** Once for all that wait for it; a window that has ended is not waited for. */
   #reconsiderAt(at: number, now: number): void {
     if (at <= now || this.#reconsiders) return;
     this.#reconsiders = true;
@@ -163,7 +163,7 @@ export class SharedQuota implements Division {
     this.#onChange();
   }
 
-  /** It is no member: exits are all that it may send. */
+  /** It is no member: it may send only exits. */
   get #isMute(): boolean {
     return this.#state === "fenced" || this.#state === "full";
   }
@@ -177,7 +177,7 @@ export class SharedQuota implements Division {
     this.#speakAt(clock.now());
   }
 
-  /** The store has been silent for too long: the service's counts are all there is, and others' use is seen in them. */
+  /** The store has been silent for too long: only the service's counts are left, which include others' use. */
   #goAlone(): void {
     if (this.#alone.isAlone) return;
     this.#alone.isAlone = true;
@@ -185,7 +185,7 @@ export class SharedQuota implements Division {
     this.#options.onAnomaly("quota.alone", aloneText);
   }
 
-  /** The store answers. */
+  /** The store has answered. */
   #back(): void {
     if (!this.#alone.isAlone) return;
     const now = this.#options.clock.now();
@@ -230,8 +230,8 @@ export class SharedQuota implements Division {
   }
 
   /**
-   * One statement and its answer. After one that was not answered nothing is said before the store answers a ping: it
-   * may have arrived.
+   * One statement and its answer. After a statement without an answer, which may have arrived, nothing is stated before
+   * the store answers a ping.
    */
   async #say(): Promise<boolean> {
     const { clock, store, member, share, of } = this.#options;
@@ -264,7 +264,7 @@ export class SharedQuota implements Division {
     this.#state = "full";
   }
 
-  /** Its windows are not those of the others: their beginning is determined again, from time to time. */
+  /** Its windows differ from those of the others: their beginning is determined again from time to time. */
   #mend({ held: { name } }: Stated, wrong: ReturnType<HeldUnits["granted"]>, now: number): void {
     if (wrong === undefined) return;
     this.#options.onAnomaly("quota.astray", astrayText(name, wrong));

@@ -1,8 +1,9 @@
 /**
- * Units that members without a statement may have used of a window: a floor, or what they had under way.
+ * Units that members without a statement may have used of a window: a floor, or the calls they had under way.
  *
- * Invariants: processes of one name have one floor together, as each but the youngest may send nothing more: an engine
- * that dies again and again takes no more of the group's quota than its share. What each of them had under way counts.
+ * Invariants: processes of one name have one floor together, because only the youngest may send further calls: an
+ * engine that dies repeatedly does not use more of the group's quota than its share. Calls that each of them had under
+ * way count.
  */
 export class SilentUnits {
   readonly #byName = new Map<string, { readonly floor: number; readonly underWay: number }>();

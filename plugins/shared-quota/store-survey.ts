@@ -1,9 +1,9 @@
 /**
- * Survey of the store of a shared quota, for the doctor: the server, what it allows, and what engines have said.
+ * Survey of the store of a shared quota, for the doctor: the server, its permissions, and the statements of engines.
  *
- * Invariants: changes nothing but one key of its own, which it removes; a command that is not allowed is named, and the
- * rest is read.
- * Not here: what is wrong with it (group-findings.ts).
+ * Invariants: changes only one key of its own, which it removes; a command that is not allowed is named, and the rest
+ * is read.
+ * Not here: faults in it (group-findings.ts).
  */
 import { type Clock, messageOf } from "sluice/extension";
 import { dialRedis, type StoreClient } from "sluice/plugins/redis";

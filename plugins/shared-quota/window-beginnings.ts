@@ -1,10 +1,11 @@
 /**
- * Beginnings of one scope's windows for each member of a group, on the store's clock, and which is wrong where they
+ * Beginnings of one scope's windows for each member of a group, on the store's clock, and the wrong ones where they
  * disagree.
  *
- * Invariants: more members outweigh fewer; of two camps alike, the one is believed whose member was, as long as it says
- * the same. Who only numbers windows otherwise is not counted: it takes over the others' numbers.
- * Not here: what follows from it for a member (held-units.ts).
+ * Invariants: the beginning of more members wins; between two equal groups the one wins that contains the member that
+ * was believed before, while its beginning stays the same. A member that only numbers windows differently is not
+ * counted: it takes over the others' numbers.
+ * Not here: the consequence for a member (held-units.ts).
  */
 import { type ClaimItem, keptWindows, phaseSlackMs } from "./claim.ts";
 
@@ -20,7 +21,7 @@ interface Beginning {
 interface Judgement {
   /** Milliseconds by which its windows begin later than those of the others. */
   readonly astrayMs: number;
-  /** It is not believed, and no member until it agrees. */
+  /** It is not believed, and is no member until it agrees. */
   readonly isLost: boolean;
 }
 

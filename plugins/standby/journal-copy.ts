@@ -1,11 +1,11 @@
 /**
  * Copy of a leader's journal at the store, written in addition to the folder.
  *
- * Invariants: what is written to the folder is at the store as well before `sync` resolves, as long as the store
- * answers; while it does not, the folder alone counts and nothing waits, and the store gets all of it with its next
- * answers, in pieces, without starting again after a failure. After another process has taken the lease no write
- * succeeds. Bytes at the store that were never read are not removed before the folder has them.
- * Not here: records (journal/), who may write (lease.ts), the folder of a process that stands by (journal-follower.ts).
+ * Invariants: `sync` resolves after bytes written to the folder are at the store too, as long as the store answers.
+ * While it does not, only the folder counts and nothing waits; the store gets the missing bytes in pieces with its next
+ * answers, and continues after a failure where it was. After another process has taken the lease no write succeeds.
+ * Bytes at the store that were never read are not removed before the folder has them.
+ * Not here: records (journal/), the right to write (lease.ts), the folder of a standby (journal-follower.ts).
  */
 import { SluiceError } from "sluice";
 import type { Disk, DiskFile } from "sluice/extension";
@@ -40,7 +40,8 @@ export class CopiedDisk implements Disk {
   #queue: Promise<void> = Promise.resolve();
   #catching: Promise<void> | undefined;
   /**
-   * The store lacks something, which it gets in pieces, and nothing waits for it. At first nobody knows what it has.
+   * The store lacks bytes, which it gets in pieces, and nothing waits for them. True at first, because its contents are
+   * not known.
    */
   #behind = true;
 
@@ -60,8 +61,8 @@ export class CopiedDisk implements Disk {
   }
 
   /**
-   * Makes up for what the store lacks, as far as the store answers: the next call goes on from there. Rejects when
-   * another process leads.
+   * Sends what the store lacks, as far as the store answers; the next call continues from there. Rejects when another
+   * process leads.
    */
   catchUp(): Promise<void> {
     this.#catching ??= this.#catchUp().finally(() => {
@@ -123,12 +124,12 @@ export class CopiedDisk implements Disk {
     await this.#inTurn(() => this.#remove(name));
   }
 
-  /** The folder is this process's already; who leads is settled by the lease. */
+  /** The folder is this process's already; the lease decides about the leader. */
   async lock(): Promise<() => Promise<void>> {
     return async () => undefined;
   }
 
-  /** While the store lacks something nothing waits for it. */
+  /** While the store lacks bytes nothing waits for it. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     if (this.#behind) return Promise.resolve();
     const mine = this.#queue.then(work);
@@ -195,8 +196,8 @@ export class CopiedDisk implements Disk {
   }
 
   /**
-   * Gives the store all segments, and no others: resolves with how many bytes it lacked; with undefined where it does
-   * not answer.
+   * Gives the store all segments, and no others. Resolves with the number of bytes that it lacked, with undefined where
+   * it does not answer.
    */
   async #level(store: JournalCopyStore): Promise<number | undefined> {
     const there = await this.#answered(() => store.files());

@@ -1,5 +1,5 @@
 /**
- * Follower of a leader's journal: the folder of a process that stands by, kept like the copy at the store.
+ * Follower of a leader's journal: the folder of a standby, kept equal to the copy at the store.
  *
  * Invariants: files travel in pieces, and an attempt after a failure continues where the last one ended; a file appears
  * under its name once all of it is here. A folder keeps what continues the copy; what contradicts it is set aside under

@@ -2,14 +2,14 @@
  * Scripts that Redis runs for a lease and for the copy of a journal: the algorithm of memory-lease-store.ts, each one
  * atomic step.
  *
- * Keys of one engine carry one hash tag, and so lie in one slot of a cluster:
+ * Keys of one engine have one hash tag, so that they are in one slot of a cluster:
  * `{GROUP}:lease:INSTANCE` — `epoch seq name session owner released`, and for people `heard`;
- * `{GROUP}:standbys:INSTANCE` — name of each process that stands by → when it last looked;
+ * `{GROUP}:standbys:INSTANCE` — name of each standby → time of its last read;
  * `{GROUP}:files:INSTANCE` — name of each copied file → 1, and `!version`; `{GROUP}:file:INSTANCE:NAME` — its bytes;
  * `{GROUP}:staged:INSTANCE:NAME` — the first bytes of a file that will replace it.
  *
- * Invariants: nothing expires but a staged file that nobody goes on with; the store's clock makes epochs rise over a
- * loss of memory, and tells people how long ago something was heard; nothing else depends on it.
+ * Invariants: nothing expires except a staged file without further pieces. The store's clock makes epochs rise over a
+ * loss of memory, and shows people the age of the last message; nothing else depends on it.
  */
 
 /** Age at which the entry of a standby is dropped. */
@@ -43,7 +43,7 @@ return mine
 
 /**
  * KEYS: lease, standbys. ARGV: name, session, owner, epoch, seq, `1` where the lease has not run out. Returns `deposed`
- * and by whom, `unsure`, or `renewed` and each process that stands by with the milliseconds since it looked.
+ * and the new holder, `unsure`, or `renewed` and each standby with the milliseconds since its last read.
  */
 export const renewScript = `${now}
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')
@@ -79,8 +79,8 @@ end
 `;
 
 /**
- * Who has lost the lease writes no more; before the record has been told anew to a store that lost it, nothing can be
- * checked.
+ * A process that has lost the lease must not write. A store that lost the record cannot check that before the record is
+ * written again.
  */
 const fenced = `
 local epoch = tonumber(redis.call('HGET', KEYS[1], 'epoch') or '0')

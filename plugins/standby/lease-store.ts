@@ -1,10 +1,10 @@
 /**
- * Port to the store where the processes of one engine meet: who leads, and a copy of the leader's journal.
+ * Port to the store that the processes of one engine share: the leader's record, and a copy of the leader's journal.
  *
- * Invariants: of each name one process holds the lease, the one of the highest epoch; a record never runs out by the
- * store's clock: who watches decides by its own how long it stood still; what a holder of an older epoch writes to the
- * copy changes nothing.
- * Not here: when the lease is taken or given up (lease.ts), what is copied (journal-copy.ts).
+ * Invariants: of each name one process holds the lease, the one of the highest epoch. A record never expires by the
+ * store's clock: a candidate measures with its own clock for how long it has not changed. Writes to the copy by a
+ * holder of an older epoch change nothing.
+ * Not here: when the lease is taken or released (lease.ts), what is copied (journal-copy.ts).
  */
 
 /** Record of the leader in the store. */
@@ -49,8 +49,8 @@ export interface Leadership {
 export type Renewal =
   | { readonly kind: "renewed"; readonly memory: string; readonly standbys: readonly Heard[] }
   /**
-   * The lease has run out, and the store may have lost who took it since: it knows of nobody, or has another memory
-   * than the one that confirmed it.
+   * The lease has run out, and the store may have lost the record of a newer holder: it has no record, or another
+   * memory than the one that confirmed the lease.
    */
   | { readonly kind: "unsure" }
   /** Another process has taken the lease. */
@@ -60,8 +60,8 @@ export interface Candidate extends Pick<LeaseRecord, "name" | "session" | "owner
 
 export interface Holder extends Candidate, Pick<LeaseRecord, "epoch" | "seq"> {
   /**
-   * The lease has not run out by the holder's own clocks: a store that has lost the record, or holds an older one, is
-   * told anew.
+   * The lease has not run out by the holder's own clocks: the record is written again to a store that has lost it or
+   * has an older one.
    */
   readonly valid: boolean;
   /** The memory that last confirmed the lease. Another one must not confirm it once it has run out. */
@@ -69,7 +69,7 @@ export interface Holder extends Candidate, Pick<LeaseRecord, "epoch" | "seq"> {
 }
 
 /**
- * What the store has of the copy: bytes of each file. A new `version` says that files were replaced or removed, not
+ * State of the copy at the store: bytes of each file. A new `version` means that files were replaced or removed, not
  * only appended to.
  */
 export interface CopiedFiles {
@@ -88,7 +88,7 @@ export interface JournalCopyStore {
   append(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
   /** The whole file, in place of what was there. */
   replace(epoch: number, file: string, bytes: Uint8Array): Promise<Copied>;
-  /** A piece of a file that replaces another once it is whole; from 0 on it begins again. */
+  /** A piece of a file that replaces another once it is whole; a piece at 0 begins again. */
   stage(epoch: number, file: string, at: number, bytes: Uint8Array): Promise<Copied>;
   /** The staged file, which has so many bytes, in place of what was there. `gap`: it has not. */
   replaceStaged(epoch: number, file: string, bytes: number): Promise<Copied>;
@@ -102,7 +102,7 @@ export interface LeaseStore extends JournalCopyStore {
   /** Takes the lease where the record is still as it was `seen`. The new epoch, or undefined where it is not. */
   take(candidate: Candidate, seen: LeaseRecord | undefined): Promise<number | undefined>;
   renew(holder: Holder): Promise<Renewal>;
-  /** Gives the lease back: the next process need not wait. */
+  /** Releases the lease, so that the next process need not wait. */
   release(holder: Pick<Holder, "epoch" | "session">): Promise<void>;
   close(): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Lease of leadership: which one of several processes may trade, decided by elapsed time and a store.
+ * Lease of leadership: decides by elapsed time and a store which of several processes may trade.
  *
- * Invariants: a holder may send until its lease has run out, counted from when the renewal that was last confirmed left
- * it, less a margin; it asks at the moment of sending, so that one that was stopped meanwhile finds its lease run out.
- * A candidate takes the lease when its holder has given it back, or when the record has stood still for a whole lease
- * by the candidate's own clock, and leads once nothing that the holder signed can be executed any more. Time is told by
- * two clocks, and the one that has moved further counts: the steady one goes on while a process is stopped, the
- * calendar also where a machine was suspended. One request at a time; late answers are not taken in.
+ * Invariants: a holder may send until its lease has run out, counted from the departure of the last confirmed renewal,
+ * less a margin. It checks at the moment of sending, so that a process that was stopped finds its lease run out. A
+ * candidate takes the lease when its holder has released it, or when the record has not changed for a whole lease by
+ * the candidate's own clock; it leads once no request that the holder signed can be executed. Elapsed time is the
+ * larger of two clocks: the monotonic one, which runs while a process is stopped, and the calendar, which also runs
+ * while a machine is suspended. One request at a time; late answers are ignored.
  * Not here: the store (lease-store.ts), what a leader does (standby.ts).
  */
 
@@ -15,10 +15,10 @@ import { after, type Clock, messageOf, type Timer } from "sluice/extension";
 import type { Candidate, Heard, LeaseRecord, LeaseStore } from "./lease-store.ts";
 
 /**
- * `waiting`: another process leads, or may. `settling`: it has the lease, and what the one before signed may still be
- * executed. `leading`: everything may be sent. `alone`: the lease has run out, and the store does not answer or may
- * have lost who leads: exits only. `mute`: the lease has run out, and the store was not asked yet, as after a pause:
- * nothing may be sent. `over`: deposed or ended, for good.
+ * `waiting`: another process leads, or may. `settling`: it has the lease, and requests that the previous holder signed
+ * may still be executed. `leading`: everything may be sent. `alone`: the lease has run out, and the store does not
+ * answer or may have lost the leader: exits only. `mute`: the lease has run out, and the store was not asked yet, as
+ * after a pause: nothing may be sent. `over`: replaced by another process, or ended; final.
  */
 export type Standing = "waiting" | "settling" | "leading" | "alone" | "mute" | "over";
 
@@ -63,7 +63,7 @@ export class Lease {
   /** Instant of the last change of the record, or of the last look at it: for people. */
   #heardAt = Number.NEGATIVE_INFINITY;
   #hasSeenLeader = false;
-  /** Since when the store has answered nothing, without a pause of this process. */
+  /** Instant since when the store has not answered, not counting a pause of this process. */
   #failing: { readonly from: number; readonly last: Instant } | undefined;
   /** State of the store since it may have lost the leader. */
   #unsure: { readonly mark: string; readonly since: number; readonly last: Instant } | undefined;
@@ -96,12 +96,12 @@ export class Lease {
     return this.#hasSeenLeader;
   }
 
-  /** Why the store did not answer when it was last asked. */
+  /** Reason why the store did not answer its last request. */
   get error(): string | undefined {
     return this.#error;
   }
 
-  /** Milliseconds since the request left that was last confirmed; infinite before the first. */
+  /** Milliseconds since the departure of the last confirmed request; infinite before the first. */
   get unconfirmedMs(): number {
     return this.#elapsed(this.#confirmed);
   }
@@ -123,9 +123,9 @@ export class Lease {
   }
 
   /**
-   * Ends it; a lease that is held is given back if `isHandedOver`, else the next process waits until it has run out.
-   * One that settles is not given back: the next process must wait for what the leader before signed as well. Resolves
-   * when the store has taken it, or does not answer.
+   * Ends it. A held lease is released if `isHandedOver`, else the next process waits until it has run out. A lease in
+   * `settling` is not released, because the next process must wait for requests of the previous leader as well.
+   * Resolves when the store has confirmed, or does not answer.
    */
   async end(isHandedOver = true): Promise<void> {
     const isHeld = this.#state === "held" && isHandedOver;
@@ -201,8 +201,8 @@ export class Lease {
   }
 
   /**
-   * Without the instant at which it is asked nothing is renewed, and the sequence number stays: it shows whether the
-   * store's answers arrive. A holder that heard none of them for most of its lease must not go on to prolong it.
+   * Without the instant of the request nothing is renewed, and the sequence number stays: it shows whether the store's
+   * answers arrive. A holder that received none of them for most of its lease must not prolong it.
    */
   async #renew(asked: Instant | undefined): Promise<void> {
     const { store, candidate, clock, onDeposed } = this.#options;
@@ -228,8 +228,8 @@ export class Lease {
   }
 
   /**
-   * The lease has run out, and the store may have lost who took it: exits go on, and the lease is taken anew once no
-   * other process has shown itself for as long as one that stands by would need to lead.
+   * The lease has run out, and the store may have lost a newer holder: exits are still sent, and the lease is taken
+   * again once no other process has appeared for as long as a standby would need to lead.
    */
   async #reclaim(): Promise<void> {
     const { store, candidate, clock, leaseMs, toleranceMs, onDeposed } = this.#options;

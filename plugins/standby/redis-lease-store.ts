@@ -1,9 +1,9 @@
 /**
  * Lease store in Redis or Valkey (6.2 or later), for processes on several machines.
  *
- * Invariants: what is said is sent once and never repeated. The copied journal tells what was ordered: whoever reads
- * the store reads that.
- * Not here: the algorithm (lease-scripts.ts), what a process does while the store is away (lease.ts).
+ * Invariants: each command is sent once and never repeated. The copied journal contains the orders: every reader of the
+ * store can read them.
+ * Not here: the algorithm (lease-scripts.ts), what a process does while the store does not answer (lease.ts).
  */
 
 import { SluiceError } from "sluice";

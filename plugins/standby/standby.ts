@@ -1,12 +1,13 @@
 /**
  * Hot standby: one of several processes of the same engine leads, and another takes over when it is gone.
  *
- * Invariants: a process that does not lead sends nothing but reads; one whose store does not answer sends cancels and
- * exits only once its lease has run out or its journal's copy lacks something, and once the lease has run out no exit
- * without the service's reduce-only flag, nor one that the next leader may be sending; before it leads its folder holds
- * the journal of the one before; one that was deposed never leads again, its engine ends.
- * Not here: who leads (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is that of any start
- * (engine/recovery.ts).
+ * Invariants: a process that does not lead sends only reads. A leader sends only cancels and exits once its lease has
+ * run out or its journal's copy lacks bytes while the store does not answer; once the lease has run out, no exit
+ * without the service's reduce-only flag, and none that the next leader may be sending. Before a process leads, its
+ * folder holds the journal of the previous leader. A process that lost the lead to another never leads again, and its
+ * engine ends.
+ * Not here: the decision about the leader (lease.ts), the copy of the journal (journal-copy.ts), recovery, which is
+ * that of any start (engine/recovery.ts).
  */
 import { firstValueFrom } from "rxjs";
 import { SluiceError } from "sluice";
@@ -63,7 +64,7 @@ export class Standby {
   #resolveTurn: () => void = () => undefined;
   #isOver = false;
   #giveUp: (error: unknown) => void = () => undefined;
-  /** Rejects when this process has ended or another one leads: it does not lead any more, or never will. */
+  /** Rejects when this process has ended or another one leads, so that this one no longer leads or never will. */
   readonly #over: Promise<never>;
 
   constructor(options: StandbyOptions) {
@@ -90,8 +91,8 @@ export class Standby {
   }
 
   /**
-   * Resolves when this process leads and its folder holds the journal of the one before: with true where it has seen
-   * that one alive. Rejects when it is ended before.
+   * Resolves when this process leads and its folder holds the journal of the previous leader; with true where that
+   * leader was seen alive. Rejects when it is ended before.
    */
   async lead(): Promise<boolean> {
     const { disk, store, bulk, candidate, journal, clock, leaseMs } = this.#options;
@@ -122,7 +123,7 @@ export class Standby {
     );
   }
 
-  /** Why a request must not leave; asked when its bytes are about to. */
+  /** Reason why a request must not be sent; checked when its bytes are about to leave. */
   blocks(request: WireRequest): string | undefined {
     if (request.method === "GET") return undefined;
     const refused = this.refusal(this.#isExit(request));
@@ -130,8 +131,8 @@ export class Standby {
   }
 
   /**
-   * Why exits may leave only with the service's reduce-only flag: the next leader may send the same exit, and without
-   * the flag the second one opens a position.
+   * Reason why exits may be sent only with the service's reduce-only flag: the next leader may send the same exit, and
+   * without the flag the second one opens a position.
    */
   flagOnly(): string | undefined {
     if (this.#lease.standing !== "alone") return undefined;
@@ -140,9 +141,9 @@ export class Standby {
   }
 
   /**
-   * Milliseconds for which an exit that the next leader may send as well lets that one go first; 0 while no other
-   * process can lead. The two would otherwise leave at the same price in the same instant, and the flag of one does not
-   * keep both within what a strategy holds.
+   * Milliseconds that an exit waits which the next leader may send as well, so that the leader's goes first; 0 while no
+   * other process can lead. Otherwise the two would leave at the same price in the same instant, and the flag of one
+   * does not keep both within the strategy's position.
    */
   yieldMs(): number {
     const { leaseMs, toleranceMs } = this.#options;
@@ -151,7 +152,7 @@ export class Standby {
     return Math.max(0, leaseMs + toleranceMs + startMsMax - since) + firstMs;
   }
 
-  /** Why no order may be sent, or none but exits. */
+  /** Reason why no order may be sent, or none except exits. */
   refusal(isExit: boolean): string | undefined {
     const { standing } = this.#lease;
     const isBehind = standing === "leading" && this.#copied?.isBehind === true;
@@ -179,7 +180,7 @@ export class Standby {
     };
   }
 
-  /** Gives the lease back, when nothing is under way any more and the copy of the journal lacks nothing. */
+  /** Releases the lease when nothing is under way and the copy of the journal is complete. */
   async end(): Promise<void> {
     await this.#lease.end(await this.#isCopied());
     this.#giveUp(ended());
@@ -191,7 +192,7 @@ export class Standby {
   }
 
   /**
-   * Whether the next process finds the whole journal: while it does not, the rest of it is sent for part of a lease at
+   * Tells whether the next process finds the whole journal; while it does not, the rest is sent for part of a lease at
    * most.
    */
   async #isCopied(): Promise<boolean> {
@@ -208,7 +209,7 @@ export class Standby {
     return false;
   }
 
-  /** Cancels, and what closes something. */
+  /** Cancels, and requests that close something. */
   #isExit({ endpoint, body }: WireRequest): boolean {
     if (endpoint !== "placeOrder" && endpoint !== "amendOrder")
       return endpoint === "cancelBatch" || endpoint === "closePosition";
@@ -264,8 +265,8 @@ export class Standby {
   }
 
   /**
-   * What the one before has written last: without it holdings, protections and halts would be lost, and so it is tried
-   * until it is read.
+   * Reads the last records of the previous leader. Without them holdings, protections and halts would be lost, so the
+   * read is repeated until it succeeds.
    */
   async #followToEnd(): Promise<void> {
     const { clock, leaseMs } = this.#options;
@@ -314,4 +315,4 @@ const refusals: Readonly<Record<Exclude<Standing, "leading">, string>> = {
   over: "another process leads, and this one ends",
 };
 
-const ended = (): SluiceError => new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+const ended = (): SluiceError => new SluiceError("ENGINE_STATE", "The engine was stopped while it was on standby.");
