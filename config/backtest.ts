@@ -15,7 +15,7 @@ export default defineConfig({
     fixture: "test/fixtures/demo",
     latency: lognormal({ medianMs: 25 }),
     fees: { makerBps: "2", takerBps: "5" },
-    // Whatever a recording is quoted in, there is money to begin with, and something to sell for spot.
+    // Balances for each quote currency, and something to sell for spot.
     balances: { USDT: "10000", USD: "10000", BTC: "0.2" },
   }),
   strategies: [

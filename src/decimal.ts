@@ -33,9 +33,9 @@ export const neg = (a: string): string => spell(exact.neg(read(a)));
 export const abs = (a: string): string => spell(exact.abs(read(a)));
 /** -1, 0 or 1 as `a` is below, equal to or above `b`, by value: "1.0" equals "1". */
 export const compare = (a: string, b: string): -1 | 0 | 1 => exact.compare(read(a), read(b));
-/** Whether a decimal is zero. */
+/** True for zero. */
 export const isZero = (a: string): boolean => exact.isZero(read(a));
-/** Whether a decimal is above zero. */
+/** True above zero. */
 export const isPositive = (a: string): boolean => exact.isPositive(read(a));
 export const equal = (a: string, b: string): boolean => a === b || compare(a, b) === 0;
 /** Sum of all values, exact; "0" of none. */

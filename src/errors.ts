@@ -6,7 +6,7 @@
  * Not here: expected endings of a call to the service; those are values (client/outcome.ts).
  */
 
-/** What went wrong (`text`) and where to fix it (`fix`). */
+/** The error (`text`) and the place to fix it (`fix`). */
 export const errorCodes = {
   CONFIG_INVALID: { text: "a config, option or override is not valid", fix: "config" },
   CONFIG_NOT_FOUND: { text: "the config file is missing or has no default export", fix: "config" },
@@ -65,7 +65,7 @@ export class SluiceError extends Error {
   }
 }
 
-/** Whether a caught value is an error that Sluice threw on purpose, also from another copy of the package. */
+/** True for an error that Sluice threw on purpose, also from another copy of the package. */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 
@@ -122,7 +122,7 @@ export const excerpt = (line: string, lengthMax = 60): string => {
   return text.length > lengthMax ? `${text.slice(0, lengthMax - 3)}...` : text;
 };
 
-/** What a strategy or plugin threw, with what is known of where and when. */
+/** Error of a strategy or plugin, with its place and time as far as they are known. */
 export interface Failure {
   readonly kind: "strategy" | "plugin";
   /** Name of the strategy or plugin in the config. */

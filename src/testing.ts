@@ -58,8 +58,8 @@ class PluginTest extends EngineTest {
 }
 
 /**
- * Starts a strategy in an engine of its own; resolves when it runs, at 2024-01-01T00:00:00Z. `plugins` run beside it.
- * Rejects when the options are not valid or the strategy fails at once.
+ * Starts a strategy in an engine of its own; resolves when it runs, at 2024-01-01T00:00:00Z. `plugins` run in the same
+ * engine. Rejects when the options are not valid or the strategy fails at once.
  */
 export const testStrategy = async (
   strategy: Strategy,
@@ -70,7 +70,7 @@ export const testStrategy = async (
     options,
   ).begin();
 
-/** Starts a plugin beside the strategy `by hand` and, where they are given, others; resolves when it runs. */
+/** Starts a plugin next to the strategy `by hand` and, where they are given, others; resolves when it runs. */
 export const testPlugin = async (
   plugin: Plugin,
   { strategies = [], ...options }: TestOptions & { readonly strategies?: readonly Strategy[] } = {},

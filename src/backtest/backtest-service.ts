@@ -48,17 +48,17 @@ export interface EmbeddedOptions {
   /**
    * Fill model of orders: "book", "quotes", "trades", "candles", or a model with its parameters, such as
    * `bookFills({ queue: "probabilistic" })`. Default: for each instrument the finest the recording holds; the report
-   * says which.
+   * names it.
    */
   readonly fills?: Fills;
   /**
    * Funding of swaps: "recorded" charges the rates of the recording, "off" none; `{ intervalHours: 8, rate: "0.0001" }`
    * charges that rate for swaps of which none were recorded. Default "recorded": nothing where there are none; the
-   * report says which.
+   * report names the choice.
    */
   readonly funding?: FundingChoice;
   /**
-   * Basis points; one pair for all instruments or one for each type. `tiers` may say what holds from a 30-day volume
+   * Basis points; one pair for all instruments or one for each type. `tiers` may give the rates from a 30-day volume
    * on; flat without.
    */
   readonly fees?: Fees | { readonly SPOT: Fees; readonly SWAP: Fees };
@@ -163,7 +163,7 @@ const userSchema = {
 } as const;
 const embedded = {
   fixture: { type: "string", minLength: 1 },
-  // Looked at below, where what to write can be said.
+  // Checked below, where the message can state the remedy.
   latency: {},
   fills: { type: ["string", "object"] },
   funding: { type: ["string", "object"] },

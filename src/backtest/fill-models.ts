@@ -1,6 +1,6 @@
 /**
- * Fill models of a backtest: models by name, each with what it reads and what it takes for
- * granted.
+ * Fill models of a backtest: models by name, each with the data it reads and its
+ * assumptions.
  *
  * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays
  * gone until that price is displayed again; apart from that our orders do not move the recorded market. A post-only
@@ -57,7 +57,7 @@ export interface QueueOptions {
 /**
  * Fills from the recorded book. Needs book levels; uses quotes and trades where they are recorded too.
  * Assumes that an order joins at the end of what is displayed at its price (of a price beyond the recorded depth: of
- * nothing), that prints take from the front, and that cancels are where `queue` says. Without trades only a price
+ * nothing), that prints take from the front, and that cancels are at the place of `queue`. Without trades only a price
  * displayed across fills.
  */
 export const bookFills = (options: QueueOptions = {}): FillModel => modelOf("bookFills", { from: "book", ...options });

@@ -2,7 +2,7 @@
  * Funding that a run charges: the recorded one, a rate of the config at equal intervals, or none.
  *
  * Invariants: a recorded series is charged as it is; a configured rate is used only for swaps without one, at whole
- * multiples of the interval on the service's clock (UTC); after `stop` no timer is left; what is charged is said in one
+ * multiples of the interval on the service's clock (UTC); after `stop` no timer is left; each charge is stated in one
  * sentence.
  * Not here: what funding does to money (venue/funding.ts).
  */
@@ -94,7 +94,7 @@ export const fundingText = (tape: Tape, choice: FundingChoice): string => {
     ...(recorded.length === 0 ? [] : [`${recorded.join(", ")} at the recorded rates`]),
     ...(stated.length === 0 || typeof choice === "string"
       ? []
-      : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, as the config says`]),
+      : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, by the config`]),
   ];
   return parts.length === 0 ? "funding is not charged" : `funding: ${parts.join("; ")}`;
 };

@@ -21,7 +21,7 @@ export interface FromFixtureOptions {
 
 /**
  * The feed as recorded in the fixture `dir`; `empirical` describes how its delays are drawn. As a model for all ways a
- * request and its answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture tells no
+ * request and its answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture has no
  * delays.
  */
 export const fromFixture = (dir: string, { baseMs = 0 }: FromFixtureOptions = {}): LatencyModel => {
@@ -29,7 +29,7 @@ export const fromFixture = (dir: string, { baseMs = 0 }: FromFixtureOptions = {}
   if (delaysMs.length < delaysMin) {
     throw new SluiceError(
       "CONFIG_INVALID",
-      `fromFixture(${JSON.stringify(dir)}): it does not tell how long messages took. Import the recording with --axis exchange, or write constant(5).`,
+      `fromFixture(${JSON.stringify(dir)}): it has no delays of messages. Import the recording with --axis exchange, or write constant(5).`,
     );
   }
   const feedMs = delaysMs.map((ms) => ms + baseMs);

@@ -2,8 +2,8 @@
  * Runs a config against a recorded market: the live engine on a clock that this file turns.
  *
  * Invariants: nothing the run decides depends on the machine; promises settle before time moves on, so that `await` in
- * a strategy takes no time and is deterministic; the same config, fixture and seed give the same report; whatever
- * happens, the engine is stopped and plugins are undone.
+ * a strategy takes no time and is deterministic; the same config, fixture and seed give the same report; in
+ * every case the engine is stopped and plugins are undone.
  * Not here: what the report means (report/report.ts), how it is collected (report-collector.ts).
  */
 

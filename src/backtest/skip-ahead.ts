@@ -4,7 +4,7 @@
  *
  * That is so while no order rests there and no price comes near one at which a position would be liquidated. Where
  * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed again: there it is
- * so until the first order has come. An instrument that comes or goes decides what becomes of the prints around it, and
+ * so until the first order has come. An instrument that comes or goes changes the effect of the prints around it, and
  * so do bars that overlap; funding is charged to holders of a position, and which price whole levels will show is not
  * known beforehand.
  * Not here: what is made of it (player.ts, batched-rows.ts).

@@ -76,7 +76,7 @@ const mainnetMessage =
 const embeddedMessage =
   "the config's service is embedded: nothing is held there before a run begins, nor after it ends.";
 
-const goesOnMessage = "Closing goes on until it is done. Press Ctrl-C again to leave it half done.\n";
+const goesOnMessage = "Closing continues until it is done. Press Ctrl-C again to leave it half done.\n";
 
 const unstarted = (): never => {
   throw new SluiceError(
@@ -178,7 +178,7 @@ const coinsText = (coins: readonly Coins[], isKept: boolean): string => {
   const amounts = coins.map(({ currency, balance }) => `${balance} ${currency}`).join(", ");
   return isKept
     ? `Not sold, as no strategy holds it by the journal: ${amounts}.`
-    : `Not sold, as without config.journal nothing says whether a strategy bought it: ${amounts}.`;
+    : `Not sold, because without config.journal there is no record that a strategy bought it: ${amounts}.`;
 };
 
 /** Runs nothing, so that nothing the config names is started; leverage and shares are matters of trading. */

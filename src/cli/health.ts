@@ -38,9 +38,7 @@ export const addHealthCommand = (
       const { sign, ageMs } = read(path, clock);
       if (json) io.out(`${jsonText({ ageMs, ...sign })}\n`);
       const old =
-        ageMs > maxAgeMs
-          ? [`it has not said anything for ${Math.round(ageMs / 1_000)} s: it hangs, or was killed`]
-          : [];
+        ageMs > maxAgeMs ? [`it has not reported for ${Math.round(ageMs / 1_000)} s: it hangs, or was killed`] : [];
       const problems = [...old, ...sign.problems];
       for (const note of sign.notes) if (!json) io.out(`${printable(note)}\n`);
       if (problems.length > 0)

@@ -74,7 +74,7 @@ export const addRunCommand = (program: Command, io: CliIo, parts: RunParts = {})
     .option("--mainnet", "trade with real money: needed where the config's service is mainnet")
     .option(
       "--i-tested-this",
-      "on mainnet, in a dialect that has not traded at the exchange itself: say that you tested it there",
+      "on mainnet, in a dialect that has not traded at the exchange itself: confirm that you tested it there",
     )
     .addOption(new Option("--cancel", "cancel resting orders when stopping").conflicts("keep"))
     .option("--keep", "let resting orders stay when stopping (default)")

@@ -15,8 +15,8 @@ export class VirtualClock implements Clock {
   /** Timers that are set. */
   pending = 0;
   /**
-   * Called before each timer is set, also before those that it sets itself: whoever puts off setting timers that nobody
-   * can notice yet does it then, and the order of timers is as if nothing had been put off.
+   * Called before each timer is set, also before those that it sets itself: code that delays setting timers which have
+   * no effect yet sets them then, and the order of timers is as if none had been delayed.
    */
   beforeTimer: (() => void) | undefined;
   readonly #heap: HeapTimer[] = [];

@@ -2,7 +2,7 @@
  * Everything the service description leaves open, one row each: the value assumed, the gap it fills, and why.
  *
  * Invariants: nothing assumed about the service is written anywhere else; a user may override any value, and an
- * override that names no row or has another type is refused. Gap ids: G… where the description says "not shown", H…
+ * override that names no row or has another type is refused. Gap ids: G… where the description has "not shown", H…
  * where it is silent.
  * Not here: what the description states (endpoints.ts, limits.ts, schemas.ts).
  */
@@ -53,11 +53,11 @@ export type OrdType = "limit" | "market" | "post_only" | "ioc" | "fok";
 // biome-ignore format: one row a line
 export const defaultProfile = {
   order: {
-    sides: row<readonly string[]>(["buy", "sell"], "G1", "The two sides every market has; the description only says text."),
+    sides: row<readonly string[]>(["buy", "sell"], "G1", "The two sides every market has; the description states only text."),
     ordTypes: row<readonly string[]>(["limit", "market", "post_only", "ioc", "fok"], "G1", "Time in force is part of the order type, as no such field is listed."),
     timeUnit: row<"ms" | "s" | "us">("ms", "G3", "Thirteen digits is the common unit; checked against Date."),
     feeSign: row<FeeSign>("negative_is_cost", "G3", "The fee may be negative, which reads as money leaving."),
-    spotBuyFee: row<FeeCurrency>("quote", "H9", "One currency for all fees of an instrument. Exchanges that take the fee of a spot purchase in the coin bought say base; a record's feeCcy outranks it."),
+    spotBuyFee: row<FeeCurrency>("quote", "H9", "One currency for all fees of an instrument. Exchanges that take the fee of a spot purchase in the coin bought need base; a record's feeCcy outranks it."),
     szUnit: row<{ readonly SPOT: SzUnit; readonly SWAP: SzUnit }>({ SPOT: "quote_notional", SWAP: "quote_notional" }, "H3", "The most dangerous assumption: confirm it before real orders."),
     emptyDecimal: row<"" | "0">("", "H9", "Text for a price that does not exist, such as a market order's px."),
     clOrdIdPattern: row("^[A-Za-z0-9]{1,32}$", "H10", "The strictest common rule; what passes here passes elsewhere."),
@@ -98,7 +98,7 @@ export const defaultProfile = {
     positionCode: row("51023", "G11", "There is no position to close."),
     leverageCode: row("51102", "G11", "The leverage is outside the allowed range."),
     rejectionCodes: row<readonly string[]>([], "G16", "Further codes that mean not executed, or beginnings of some such as 510*. What is on no list is looked for, as if it had not been answered."),
-    successMsg: row("", "H2", "The description says empty text."),
+    successMsg: row("", "H2", "By the description it is empty text."),
     dataOnError: row<"array" | "object" | "absent">("array", "H2", "Readers accept all three."),
   },
   paging: {
@@ -117,8 +117,8 @@ export const defaultProfile = {
     elementsMax: row(20, "G8", "The usual bound of such calls."),
     oneIdKind: row(true, "G8", "Some services refuse a mix of ordId and clOrdId; never mixing is safe."),
     resultFields: row<"sCode" | "code">("sCode", "G9", "Readers accept both spellings."),
-    envelopeCodeWhenMixed: row("0", "G9", "Readers decide element by element whatever this is."),
-    envelopeCodeWhenAllFailed: row("1", "G9", "Readers decide element by element whatever this is."),
+    envelopeCodeWhenMixed: row("0", "G9", "Readers decide element by element for any value."),
+    envelopeCodeWhenAllFailed: row("1", "G9", "Readers decide element by element for any value."),
   },
   instruments: {
     needsKey: row(false, "G13", "A public list; IP limits mention unauthenticated requests."),
@@ -156,14 +156,14 @@ export const defaultProfile = {
     digest: row<"base64" | "hex" | "hex_base64">("base64", "G12", "HMAC-SHA256 of the prehash, encoded so."),
   },
   margin: {
-    modeDefault: row<MarginMode>("cross", "G11", "Where neither an order nor set-leverage named a mode: one purse stands behind all positions."),
+    modeDefault: row<MarginMode>("cross", "G11", "Where neither an order nor set-leverage named a mode: one balance covers all positions."),
     leverageDefault: row("10", "G11", "Until set-leverage is called; never more than the instrument allows."),
     openLoss: row<"counted" | "ignored">("counted", "G11", "What open cross positions have lost is not available for new orders; what they have gained is not either."),
     liquidation: row<"market" | "never">("market", "G11", "A position short of its maintenance margin is closed at the book, what the book cannot take at the mark."),
     maintenanceRate: row("0.005", "G11", "Half a percent of a position's value, the lowest step of services that publish theirs."),
     liquidationFeeRate: row("0.0025", "G11", "Half of the maintenance margin goes to the liquidation fund, the rest pays for the closing."),
     shortfall: row<"covered" | "owed">("covered", "G11", "The liquidation fund pays what an account cannot, as services in this trade do."),
-    lookMs: row(1_000, "G11", "Margins are looked at with every mark price, else about once a second, as such services reckon their marks."),
+    lookMs: row(1_000, "G11", "Margins are looked at with every mark price, else about once a second, as such services compute their marks."),
     fundingFrom: row<"margin" | "balance">("margin", "G11", "An isolated position pays and receives funding out of its own margin; a cross one out of the purse."),
   },
   websocket: {

@@ -82,14 +82,14 @@ export const readOrderRecord = {
   properties: {
     ...orderRecord.properties,
     /**
-     * Currency of the fee, where it differs from order to order; left out, the profile's `order.spotBuyFee` says it.
+     * Currency of the fee, where it differs from order to order; left out, the profile's `order.spotBuyFee` applies.
      */
     feeCcy: text,
   },
 } as const satisfies JSONSchema;
 /**
  * An order as the service lists it, all fields text in the service's spelling. `sz` and `accFillSz` count what the
- * profile's `order.szUnit` says; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in
+ * profile's `order.szUnit` states; `fee` has the sign of `order.feeSign`; `createdAt` and `updatedAt` are in
  * `order.timeUnit`. `OrderUpdate` has the same in base currency.
  */
 export type OrderRecord = FromSchema<typeof readOrderRecord>;
@@ -178,8 +178,8 @@ export const positionRecord = {
 } as const satisfies JSONSchema;
 /**
  * A position of the account as the service lists it: `pos` positive long and negative short, in contracts where the
- * profile says so, `avgPx` and `markPx` prices, `margin` and `upl` in the settle currency. `AccountPosition` has `pos`
- * in base currency; a strategy's own position is `Position`.
+ * profile states so, `avgPx` and `markPx` prices, `margin` and `upl` in the settle currency. `AccountPosition` has
+ * `pos` in base currency; a strategy's own position is `Position`.
  */
 export type PositionRecord = FromSchema<typeof positionRecord>;
 

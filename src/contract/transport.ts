@@ -2,7 +2,7 @@
  * Transport of requests to the service: one function type, wrapped.
  *
  * Invariants: a transport calls its sink once, with the response or with a failure when no answer was read; any HTTP
- * status is a response; it never repeats a request; the codes JOURNAL_FAILED and NOT_LEADING of a failure say that
+ * status is a response; it never repeats a request; the codes JOURNAL_FAILED and NOT_LEADING of a failure mean that
  * nothing was sent. A request that was sent is not taken back: a sink that is closed ignores what comes.
  * Not here: when to send (scheduler/), what an answer means (client/parse-response.ts).
  */

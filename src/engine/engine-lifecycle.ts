@@ -294,7 +294,7 @@ export class EngineLifecycle {
   async #acquired(acquiring: Promise<Acquired>): Promise<boolean> {
     this.#isAcquiring = true;
     const { continues, inOrder } = await acquiring;
-    if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it stood by.");
+    if (this.#isStopped()) throw new SluiceError("ENGINE_STATE", "The engine was stopped while it was on standby.");
     this.#isAcquiring = false;
     this.#options.parts.takeover.isHandedOver = inOrder;
     return continues;
@@ -344,7 +344,7 @@ export class EngineLifecycle {
 const timeUnitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
 const unbegun = "it had not started, and nothing was traded";
-const onlyStoodBy = "it stood by and never led: no order was cancelled, the orders are the leader's";
+const onlyStoodBy = "it was on standby and never led: no order was cancelled, the orders are the leader's";
 
 /** An order counts as canceled by its record alone, not by the answer to its cancel. */
 const canceledText = (accounts: readonly UserAccount[]): string => {

@@ -179,7 +179,7 @@ export class Extensions {
   }
 
   #unanswered(name: string, error: unknown): string {
-    const detail = `plugin ${name} could not say whether this may be sent, and it is not: ${messageOf(error)}`;
+    const detail = `plugin ${name} failed to decide whether this may be sent, so it is not sent: ${messageOf(error)}`;
     if (!this.#reported.has(name)) this.#events.append({ type: "anomaly", what: "plugin.refusal", detail });
     this.#reported.add(name);
     return detail;

@@ -195,6 +195,6 @@ const remedyOf = ({ instId, account, held }: PositionDifference, isKept: boolean
     : "start again, after which every strategy holds nothing";
   if (isZero(account)) return `${cause}. If nothing is held any more, stop and ${again}`;
   if (isZero(held))
-    return `${cause}. What no strategy holds is closed by none: close it at the service, or leave it to whom it belongs`;
-  return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId} --yes (or stop, and sluice close with the config), which halts: it says how to resume`;
+    return `${cause}. No strategy holds it, so none closes it: close it at the service, or leave it to its owner`;
+  return `${cause}. To hold nothing on both sides: sluice ctl close --inst ${instId} --yes (or stop, and sluice close with the config), which halts: its answer shows how to resume`;
 };

@@ -38,7 +38,7 @@ export const watchSharedAccess = (
       if (windows.size < keyWindowsLeast) return;
       isKeyReported = true;
       windows.clear();
-      const detail = `another program uses the key "${scope}", or the key has fewer requests a second than its profile says: requests may be refused. Give each program a key of its own, or set the layer's capacity.`;
+      const detail = `another program uses the key "${scope}", or the key has fewer requests a second than its profile states: requests may be refused. Give each program a key of its own, or set the layer's capacity.`;
       journal.append({ type: "anomaly", what: "shared.key", detail });
       return;
     }

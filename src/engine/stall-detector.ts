@@ -38,7 +38,7 @@ export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions)
   const recover = (lateMs: number): void => {
     recovery.unsubscribe();
     const since = clock.now();
-    const reason = `the process stood still for ${lateMs} ms`;
+    const reason = `the process did not run for ${lateMs} ms`;
     for (const { orderManager } of accounts) {
       if (orderManager.mode !== "active") continue;
       held.add(orderManager);

@@ -71,10 +71,7 @@ const wordsMax = 500;
 /** Bounds a text that comes from a port before it is kept. */
 const words = (what: string, text: unknown): string => {
   if (typeof text === "string") return text.slice(0, wordsMax);
-  throw new SluiceError(
-    "CONFIG_INVALID",
-    `operatorActed: ${what} is ${typeof text}, not text. Write "" where there is nothing to say.`,
-  );
+  throw new SluiceError("CONFIG_INVALID", `operatorActed: ${what} is ${typeof text}, not text. Write "" for no text.`);
 };
 
 const viewOf = ({ parts: { accounts }, strategyHost }: SteeringParts, given: Strategy): StrategyView => {

@@ -2,7 +2,7 @@
  * Interface of durable storage: a folder with append-only files and files that are created atomically.
  *
  * - What `append` wrote survives a crash only after `sync` has resolved; between the two any part of it may be lost.
- *   Where it survives by itself `sync` returns undefined.
+ *   `sync` returns undefined where data survives by itself.
  * - `create` makes a file with all its bytes, durably, or not at all; it never changes an existing one.
  * - After a failed `sync` the content on disk is undefined; the file must not be used any more.
  */

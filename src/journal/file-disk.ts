@@ -94,7 +94,7 @@ const makeFolder = async (folder: string): Promise<void> => {
   } catch (error) {
     const { code = "unknown" } = error as NodeJS.ErrnoException;
     const why =
-      code === "EEXIST" || code === "ENOTDIR" ? "a file stands in its place or on the way" : `the system says ${code}`;
+      code === "EEXIST" || code === "ENOTDIR" ? "a file is in its place or on the way" : `the system reports ${code}`;
     throw new SluiceError(
       "JOURNAL_FAILED",
       `The folder ${folder} cannot be made: ${why}. Move that away, or name another folder.`,

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { SluiceError } from "../errors.ts";
 
 /**
- * Where Linux has names without files the name goes with the process; elsewhere a socket file may be left and is looked
- * at.
+ * On Linux, which has names without files, the name ends with the process; elsewhere a socket file may be left and is
+ * looked at.
  */
 const addressOf = (name: string): string => {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);

@@ -151,7 +151,7 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   if (ending === "damaged" || records.length === 0) {
     if (damaged === "set_aside") return setAside(options, name, reading);
     refuse(
-      `${place}: it is damaged after byte ${bytes}: what stands there is not what was written. Look at the service first; then start once with journal.rebuild in the config, which sets it aside and reads everything from the service.`,
+      `${place}: it is damaged after byte ${bytes}: its contents there are not what was written. Look at the service first; then start once with journal.rebuild in the config, which sets it aside and reads everything from the service.`,
     );
   }
   checkHeader(records[0] as Partial<Header>, owner, place);

@@ -1,8 +1,8 @@
 /**
- * Sums of closed trades, which need none of them any more.
+ * Sums of closed trades, which replace the trades themselves.
  *
  * Invariants: exact, so that statistics over them are those of the trades themselves; a trade is added when it is
- * closed for good.
+ * finally closed.
  */
 import { compare } from "../decimal.ts";
 import { RunningSum } from "./running-sum.ts";

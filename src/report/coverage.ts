@@ -1,6 +1,6 @@
 /**
- * What a recording holds and what it lacks: its series, their gaps, how long prices were known, and what was asked for
- * in vain.
+ * Contents and gaps of a recording: its series, their gaps, how long prices were known, and requests without
+ * data.
  *
  * Invariants: pure over columns; a gap is a stretch without any row of a series, longer than `gapMs`, two bars or one
  * and a half intervals of funding, from the first instant of the recording to its last. Changes of rules come when they

@@ -1,7 +1,7 @@
 /**
  * Rows as comma-separated values (RFC 4180).
  *
- * Invariants: what holds a comma, a quote or a line break is quoted; a text that a spreadsheet would take for a formula
+ * Invariants: text with a comma, a quote or a line break is quoted; a text that a spreadsheet would read as a formula
  * is not one.
  */
 export const csvLines = (rows: Iterable<readonly string[]>): string => [...csvPieces(rows)].join("");

@@ -122,7 +122,7 @@ const take = (tally: TradeStatistics, { strategy, liquidity, currency: _currency
 };
 
 /**
- * What was held at the beginning counts as bought there at its average price, without a fee; how many positions that
+ * Holdings at the beginning count as bought there at its average price, without a fee; how many positions that
  * were.
  */
 const carried = (

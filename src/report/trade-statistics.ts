@@ -228,8 +228,8 @@ export class TradeStatistics {
   }
 
   /**
-   * `at` is the instant on the run's clock, from which the service's may be off; `strategy` whose it is, where that is
-   * told.
+   * `at` is the instant on the run's clock, from which the service's may differ; `strategy` is its owner, where that is
+   * known.
    */
   onFill(fill: Fill, at = fill.at, strategy?: string): void {
     const own = strategy === undefined ? this.#owners.get(fill.clOrdId) : this.#sums.get(strategy);

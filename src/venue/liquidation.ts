@@ -58,7 +58,7 @@ const close = ({ exchange, account, at }: Case, market: Market): Order | undefin
   return order;
 };
 
-/** Amount that the fund pays so that no more is lost than the margin of the position, or of all of them. */
+/** Amount that the fund pays so that the loss is at most the margin of the position, or of all of them. */
 const coveredBy = (
   { exchange, account }: Case,
   quote: string,

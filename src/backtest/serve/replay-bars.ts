@@ -23,7 +23,7 @@ export class ReplayBars {
   #changed = false;
 
   /**
-   * Where `opensAt` is given, bars are recorded and it returns the opening of the bar that contains an instant;
+   * `opensAt` is given where bars are recorded; it returns the opening of the bar that contains an instant;
    * undefined for none.
    */
   constructor(

@@ -2,8 +2,8 @@
  * A clock on which a market runs faster or slower than the clock beneath it, and whose timers can all be canceled at
  * once.
  *
- * Invariants: the two agree at the moment of creation; `now` during a timer is at least the timer's instant, whatever
- * rounding did on the way; after `stop` no timer is left and none is taken.
+ * Invariants: the two agree at the moment of creation; `now` during a timer is at least the timer's instant, also after
+ * rounding; after `stop` no timer is left and none is taken.
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 

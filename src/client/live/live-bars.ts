@@ -1,7 +1,7 @@
 /**
  * Bar builder for one length, from trades or from the service's own minutes.
  *
- * Invariants: bars begin and end as their calendar says; a bar is emitted once, after its end; an interval without
+ * Invariants: bars begin and end by their calendar; a bar is emitted once, after its end; an interval without
  * trades gives no bar; a bar of which something was missed is not emitted. A first bar that began before the
  * subscription is marked as partial. A bar from trades ends on the engine's clock; one from minutes ends when its last
  * minute, or a later one, arrives, and ten seconds after its time where none does.
@@ -32,7 +32,7 @@ export class LiveBars {
   #lastMinute = Number.NEGATIVE_INFINITY;
   /** Data from here on is taken. */
   #since: number;
-  /** When the last bar ended. */
+  /** End of the last bar. */
   #endedAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, calendar: BarCalendar, emit: (bar: LiveBar) => void) {

@@ -189,7 +189,7 @@ const signersOf = (
  */
 const untriedRefusal = ({ environment, untried }: Placed): string | undefined =>
   environment === "mainnet" && untried !== undefined
-    ? `On mainnet no order is sent in the dialect ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then say so: --i-tested-this, or iTestedThis: true in the service's options.`
+    ? `On mainnet no order is sent in the dialect ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then confirm it: --i-tested-this, or iTestedThis: true in the service's options.`
     : undefined;
 
 /** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */

@@ -35,8 +35,8 @@ export interface LiveOptions {
   /** The exchange's dialect, where it is not the described service. */
   readonly dialect?: Dialect;
   /**
-   * Says that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order without
-   * it.
+   * Confirms that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order
+   * without it.
    */
   readonly iTestedThis?: boolean;
   /** Keys of the one user, called "main". */
@@ -249,7 +249,7 @@ const assumptionsOf = ({ environment, push = true }: Checked, contract: Contract
   return [
     `${environment}: real orders over the network`,
     `sz counts ${szUnitWords(order.szUnit)} (${contract.stated("order.szUnit") ? "stated" : "assumed"}); fee sign: ${order.feeSign.replaceAll("_", " ")}`,
-    `quantities of market data count ${websocket.szUnit.replace("_", " ")}; the volume of whole minutes is as the service tells it`,
+    `quantities of market data count ${websocket.szUnit.replace("_", " ")}; the volume of whole minutes is that of the service`,
     push
       ? "order records are pushed while the private channel is whole, and polled otherwise"
       : "order records are polled",

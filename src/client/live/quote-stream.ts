@@ -31,7 +31,7 @@ export const createQuoteStream = (parts: InstrumentParts, book: LiveBook): HotSt
     holdBooks(wanted && tickers.refused);
     if (said || !tickers.refused || !books.refused) return;
     said = true;
-    onAnomaly("market.silent", `${instId}: neither tickers nor books can be had; there are no quotes`);
+    onAnomaly("market.silent", `${instId}: neither tickers nor books are available; there are no quotes`);
   };
   const show = (bid: Best | undefined, ask: Best | undefined): void => {
     latest = bid === undefined || ask === undefined ? undefined : quoteOf(instId, clock.now(), bid, ask);

@@ -98,7 +98,7 @@ describe("sluice close", () => {
       });
     const once = await run(given("once", traded), [], asked(1), io);
     expect([once.code, io.outText]).toEqual([0, "main: 0.5 in BTC-USDT-SWAP closed\nNo position is open.\n"]);
-    expect(io.errText).toContain("Closing goes on until it is done");
+    expect(io.errText).toContain("Closing continues until it is done");
     const twice = await run(given("twice", traded), [], asked(2), io);
     expect(twice.code).toBe(1);
     expect(io.errText).toContain("Abandoned while stopping");
@@ -135,7 +135,7 @@ describe("sluice close", () => {
     expect(await closed("unkept", traded, EMPTY)).toEqual([
       0,
       "No position is open.\n",
-      "Not sold, as without config.journal nothing says whether a strategy bought it: 0.5 BTC.\n",
+      "Not sold, because without config.journal there is no record that a strategy bought it: 0.5 BTC.\n",
     ]);
     expect(await closed("kept", { ...traded, journal: { dir: "j" } }, sold)).toEqual([
       0,

@@ -142,7 +142,7 @@ describe("Reasons of extensions to refuse", () => {
 
   it("refuse where one throws, and are reported once", () => {
     const { extensions, events } = make({ refuses: failing, blocks: failing, flagOnly: failing });
-    const reason = "plugin p0 could not say whether this may be sent, and it is not: no luck";
+    const reason = "plugin p0 failed to decide whether this may be sent, so it is not sent: no luck";
     expect([extensions.refuses?.(true), extensions.flagOnly?.()]).toEqual([reason, reason]);
     expect(extensions.blocks({} as never)).toBe(reason);
     expect(events).toEqual([{ type: "anomaly", what: "plugin.refusal", detail: reason }]);

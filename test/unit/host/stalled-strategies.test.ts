@@ -74,7 +74,7 @@ describe("A process that stands still", () => {
   it("for more than five seconds only reduces until the state was read anew", () => {
     const { stand, stalls, modes, doubts, read } = setup();
     stand(5_001);
-    const reason = "the process stood still for 5001 ms";
+    const reason = "the process did not run for 5001 ms";
     expect([stalls, doubts]).toEqual([["engine.stalled 5001 ms"], [reason]]);
     expect(modes).toEqual([`reducing: ${reason}`]);
     read();

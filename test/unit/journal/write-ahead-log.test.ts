@@ -330,7 +330,7 @@ describe("The write-ahead log on a real disk:", () => {
   it("a file in the folder's place is told with a remedy", async () => {
     const place = join(root, "taken");
     writeFileSync(place, "");
-    const text = "a file stands in its place or on the way. Move that away, or name another folder.";
+    const text = "a file is in its place or on the way. Move that away, or name another folder.";
     await expect(fileDisk(place)).rejects.toThrow(`The folder ${place} cannot be made: ${text}`);
     await expect(fileDisk(join(place, "deeper"))).rejects.toThrow(text);
   });

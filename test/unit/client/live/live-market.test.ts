@@ -232,7 +232,7 @@ describe("Live quotes", () => {
     }
     expect(seen).toEqual([]);
     expect(stage.anomalies).toEqual([
-      "market.silent: A-USDT: neither tickers nor books can be had; there are no quotes",
+      "market.silent: A-USDT: neither tickers nor books are available; there are no quotes",
     ]);
   });
 });
