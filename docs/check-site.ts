@@ -9,7 +9,7 @@ import { dirname, join, posix } from "node:path";
 const attributes = (html: string, name: string): readonly string[] =>
   [...html.matchAll(new RegExp(`\\s${name}="([^"]*)"`, "g"))].map(([, value]) => value as string);
 
-/** What a page makes a browser load; links that a reader follows are not among it. */
+/** Addresses that a page makes a browser load; links that a reader follows are not included. */
 const loadedBy = (html: string): readonly string[] =>
   [...html.matchAll(/<(?:script|link|img|iframe|source|video|audio)\b[^>]*>/g)].flatMap(([tag]) => [
     ...attributes(tag, "src"),

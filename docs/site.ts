@@ -1,8 +1,8 @@
 /**
  * `npm run docs` builds the documentation site, `npm run docs:dev` serves it and follows changes.
  *
- * Invariants: what builds the site is installed here only, by the lock file beside this file, without install scripts; pages in
- * `reference` are generated anew each time; a dead link, a missing anchor or anything taken from another host fails the build.
+ * Invariants: the tools of the site are installed here only, by the lock file in this folder, without install scripts; pages in
+ * `reference` are generated each time; a dead link, a missing anchor or anything loaded from another host fails the build.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";

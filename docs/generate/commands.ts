@@ -68,7 +68,7 @@ export const commandsPage = async (): Promise<string> => {
   ]);
   return [
     "# Commands",
-    "`npx sluice <command>` in a project that depends on Sluice. `sluice help <command>` prints what stands here.",
+    "`npx sluice <command>` in a project that depends on Sluice. `sluice help <command>` prints the same.",
     table(["Command", "What it does"], overview),
     "## Exit codes and environment",
     table(
@@ -81,7 +81,7 @@ export const commandsPage = async (): Promise<string> => {
         ["130", "stopped by Ctrl-C"],
       ],
     ),
-    "With `--json`, stdout carries JSON and nothing else; what is said to people goes to stderr. `NO_COLOR=1` takes colour away, and `SLUICE_DEBUG=1` adds stacks to messages.",
+    "With `--json`, stdout carries JSON and nothing else; text for people goes to stderr. `NO_COLOR=1` takes colour away, and `SLUICE_DEBUG=1` adds stacks to messages.",
     ...program.commands.map((command) => section(command)),
   ].join("\n\n");
 };

@@ -23,7 +23,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** One table: the keys at a place of a config. */
 export interface KeyTable {
-  /** How the place is written, such as `orders` or `backtest`. */
+  /** Spelling of the place, such as `orders` or `backtest`. */
   readonly place: string;
   readonly doc: string;
   readonly keys: readonly Key[];
@@ -50,7 +50,7 @@ const boundsOf = (schema: Schema): string => {
   return minimum === undefined ? "" : ` from ${minimum}`;
 };
 
-/** What a schema allows, in words; the type of the sources where the schema leaves it to code. */
+/** Values that a schema allows, in words; the type of the sources where the schema leaves it to code. */
 const valuesOf = (schema: Schema | undefined, { type }: Field): string => {
   const {
     type: kind,
@@ -216,7 +216,7 @@ const section = ({ place, doc, keys }: KeyTable, known: readonly string[]): stri
     code(name),
     // A key that is explained on this page leads there.
     place !== name && known.includes(name) ? `[its keys](#${name})` : values,
-    // On a narrow screen the cell stands without the head of its column.
+    // On a narrow screen the cell is shown without the head of its column.
     fallback === "" ? (required ? "required" : "") : `<span class="narrow">default </span>${code(fallback)}`,
     prose(text),
   ]);
@@ -229,7 +229,7 @@ const linked = (text: string): string => (text.includes("](") ? text : prose(tex
 export const configurationPage = (): string =>
   [
     "# Configuration",
-    "A config file has one default export: `defineConfig({ … })`, or a function that returns a config and is told which command asks. A config is checked whole before anything is opened; every mistake is listed with its place and what to write. A key that does not exist is an error that names the likely one.",
+    "A config file has one default export: `defineConfig({ … })`, or a function that returns a config and receives the name of the command. A config is checked whole before anything is opened; every mistake is listed with its place and what to write. A key that does not exist is an error that names the likely one.",
     'Money, prices and rates are decimal text (`"0.001"`); counts and durations are numbers, and a name that ends in `Ms` is in milliseconds.',
     ...keyTables().map((one, _, all) =>
       section(

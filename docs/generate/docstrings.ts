@@ -1,8 +1,8 @@
 /**
- * Docstrings of the sources: what an interface or a union of records says about itself and about each of its fields.
+ * Docstrings of the sources: the text of an interface or a union of records and of each of its fields.
  *
  * Invariants: texts are those of the sources; a name or field without a docstring has an empty one.
- * Not here: pages (the files beside this one), the API as a whole, which TypeDoc reads.
+ * Not here: pages (the other files of this folder), the API as a whole, which TypeDoc reads.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -101,13 +101,13 @@ const declarationNamed = (
   name: string,
 ): { readonly file: Parsed; readonly statement: Node; readonly declaration: Node } => {
   const file = parsed(path);
-  // Of an overloaded or merged name the first says what it is.
+  // The first docstring of an overloaded or merged name describes it.
   const found = declarationsOf(file).find(({ declaration }) => namesOf(declaration).includes(name));
   if (found === undefined) throw new Error(`${path} declares no ${name}`);
   return { file, ...found };
 };
 
-/** What the docstring of a declared name says. */
+/** Text of the docstring of a declared name. */
 export const docOf = (path: string, name: string): string => {
   const { file, statement } = declarationNamed(path, name);
   return docBefore(file, statement.start);
@@ -198,7 +198,7 @@ export interface PublicName {
   readonly declared: string;
 }
 
-/** What an entry exports, with the file that declares it; re-exports are followed. */
+/** Exports of an entry, with the file that declares each; re-exports are followed. */
 export const publicNames = (entry: string): readonly PublicName[] =>
   parsed(entry).program.body.flatMap((statement): readonly PublicName[] => {
     if (statement.type !== "ExportNamedDeclaration") return [];

@@ -84,7 +84,7 @@ export const eventsPage = (): string => {
     "# Events",
     "Everything that happens in an engine is an event: a frozen object with a `type`, a number `seq` without holes, and `at`, milliseconds on the engine's clock. The journal of events is what reports, plugins and `--json` read. `engine.events$` and a plugin's `events$` emit all of them; `on` listens by name:",
     '- `on("fill", …)`, `on("order.refused", …)`: the events of this type;\n- `on("order.filled", …)`: the `order.changed` of this phase;\n- `on("event", …)`: all of them.',
-    "A name that no event has does not compile, and throws `EVENT_UNKNOWN`. Events of a plugin, such as `watchdog.lost`, exist where the config has the plugin: what must work without it listens to `event`. Prices are in quote currency and quantities in base currency, both decimal text, where nothing else is said.",
+    "A name that no event has does not compile, and throws `EVENT_UNKNOWN`. Events of a plugin, such as `watchdog.lost`, exist where the config has the plugin: what must work without it listens to `event`. Prices are in quote currency and quantities in base currency, both decimal text, unless stated otherwise.",
     ...groups.flatMap(([title, prefixes]) => [
       `## ${title}`,
       ...events.filter((event) => prefixes.includes(prefixOf(event))).map(section),

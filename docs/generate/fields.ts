@@ -1,5 +1,5 @@
 /**
- * The reference of fields and their units: what the market, orders, positions and the account's state tell a strategy.
+ * The reference of fields and their units: data of the market, orders, positions and the account for a strategy.
  */
 import { docOf, type Field, interfaceOf, schemaFields, unionOf } from "./docstrings.ts";
 import { code, prose, table } from "./markdown.ts";

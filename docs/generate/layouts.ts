@@ -37,7 +37,7 @@ const others = [
 export const layoutsPage = (): string =>
   [
     "# Files that are imported",
-    "`sluice import` finds the layout of a file by itself; `--layout NAME` names it where two fit. A layout is the same for CSV, JSON, Parquet, Feather, Arrow and NumPy. [The guide](/guides/markets) says how to describe one of your own.",
+    "`sluice import` finds the layout of a file by itself; `--layout NAME` names it where two fit. A layout is the same for CSV, JSON, Parquet, Feather, Arrow and NumPy. [The guide](/guides/markets) shows how to describe one of your own.",
     "## Layouts",
     table(
       ["Name", "Files", "Rows", "Columns"],

@@ -1,11 +1,11 @@
 /**
- * Markdown of generated pages: text that neither Markdown nor the page's templates take for anything else.
+ * Markdown of generated pages: text that neither Markdown nor the page's templates interpret.
  */
 
 /** Code in a line. */
 export const code = (text: string): string => `<code v-pre>${escaped(text)}</code>`;
 
-/** Text of the sources: what stands between backticks is code, everything else is said as it is. */
+/** Text of the sources: text between backticks is code, all other text stays as it is. */
 export const prose = (text: string): string =>
   text
     .split(/(`[^`]*`)/)

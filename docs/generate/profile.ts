@@ -30,7 +30,7 @@ const fixes: Readonly<Record<(typeof errorCodes)[ErrorCode]["fix"], string>> = {
   usage: "Correct the command line.",
   data: "Look at the recording or the journal that the message names.",
   code: "Correct the strategy, the plugin or the program.",
-  query: "Look at the service: the message says what to ask.",
+  query: "Look at the service: the message names the question.",
   machine: "Look at this machine: its disk, its ports, its runtime.",
   resume: "Find out why trading was halted; then `--resume`.",
   again: "Run it again.",

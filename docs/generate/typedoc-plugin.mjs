@@ -1,8 +1,8 @@
 /**
- * Pages of the API as they are read: a signature with its types says what its tables of parameters and results would repeat, and
+ * Pages of the API as they are read: a signature with its types contains what its tables of parameters and results would repeat, and
  * what other pages of the reference explain is linked.
  *
- * Invariants: a section that says more than the signature, in words, stays.
+ * Invariants: a section with more text than the signature stays.
  */
 import { MarkdownPageEvent } from "../node_modules/typedoc-plugin-markdown/dist/index.js";
 
@@ -23,7 +23,7 @@ const elsewhere = {
   "### errorCodes": "[Error codes](/reference/errors) has every code with its meaning.",
   "### defaultProfile": "[Service profile](/reference/profile) has every row.",
   "### Event": "[Events](/reference/events) has every type with its fields.",
-  "### OrderPhase": "[Fields and units](/reference/fields#orderphase) says what each phase means.",
+  "### OrderPhase": "[Fields and units](/reference/fields#orderphase) explains each phase.",
   "### OrderRecord": "[Fields and units](/reference/fields#orderrecord) has every field.",
   "### PositionRecord": "[Fields and units](/reference/fields#positionrecord) has every field.",
   "### BalanceRecord": "[Fields and units](/reference/fields#balancerecord) has every field.",
@@ -39,7 +39,7 @@ const linked = (entry) => {
   return `${words.trimEnd()}\n\n${link}\n\n`;
 };
 
-/** A type that nobody reads as a whole. */
+/** A type that is too long to read as a whole. */
 const longMax = 1_000;
 const withoutLongTypes = (line) =>
   line.startsWith("| ") && line.length > longMax ? line.replace(/ \| \\\{ .*\\\} \| /, " | `object` | ") : line;
