@@ -31,7 +31,7 @@ export const channelSchema = {
     server: { ...text, description: "ntfy, telegram: another server than the public one." },
     host: { ...text, description: "email: the server." },
     port: {
-      description: "email: port of the server; 465, 587 or 25 when left out, as `tls` says.",
+      description: "email: port of the server; 465, 587 or 25 when left out, by `tls`.",
       type: "integer",
       minimum: 1,
       maximum: 65_535,

@@ -135,7 +135,7 @@ const schema = {
       default: "silent",
     },
     trial: {
-      description: "Sends a message to every channel at the start and says what became of it.",
+      description: "Sends a message to every channel at the start and reports the result.",
       type: "boolean",
       default: false,
     },

@@ -30,7 +30,7 @@ export const rules = {
   protection: { level: "warning", everyMs: 0, what: "a stop or take-profit was triggered" },
   rejects: { level: "warning", everyMs: 300_000, what: "many orders rejected by the service within a minute" },
   refused: { level: "warning", everyMs: 300_000, what: "a wanted order was refused before sending" },
-  unknown: { level: "warning", everyMs: 60_000, what: "an order was sent and its fate is not known" },
+  unknown: { level: "warning", everyMs: 60_000, what: "an order was sent and its state is not known" },
   quotaRejected: { level: "warning", everyMs: 60_000, what: "the service answered that a rate limit is exceeded" },
   quotaBlocked: { level: "warning", everyMs: 300_000, what: "an action waits for quota longer than `heldMs`" },
   watchdog: { level: "critical", everyMs: 60_000, what: "the watchdog is lost or cancels; and again when it is armed" },
@@ -102,7 +102,7 @@ export const createFinder = ({
       const { phase, strategy, slot, instId, reason, at } = event;
       if (phase === "rejected") return burst(at, strategy, reason);
       if (phase === "unknown")
-        return found("unknown", strategy, `${strategy}: the fate of order ${slot} in ${instId} is not known`);
+        return found("unknown", strategy, `${strategy}: the state of order ${slot} in ${instId} is not known`);
       return undefined;
     }
     if (event.type === "action.held") {
@@ -174,7 +174,7 @@ const findings: { readonly [T in EventType]?: (event: EventMap[T]) => Finding | 
     over("mode", strategy, `strategy ${strategy} may trade again${because(reason)}`),
   "operator.acted": ({ action, target, by, reason }) =>
     found("operator", "", `${by} asked for ${action}${target === "" ? "" : ` of ${target}`}${because(reason)}`),
-  "strategy.changed": ({ strategy }) => found("operator", "", `strategy ${strategy} goes on with other options`),
+  "strategy.changed": ({ strategy }) => found("operator", "", `strategy ${strategy} continues with other options`),
   "plugin.failed": ({ plugin, message }) =>
     found("strategy", `plugin ${plugin}`, `plugin ${plugin} failed${because(message)}`),
   "mode.changed": ({ mode, reason }) => {

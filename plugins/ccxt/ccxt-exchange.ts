@@ -222,7 +222,7 @@ const loadCcxt = async (): Promise<CcxtPackage> => {
     throw new SluiceError(
       "CONFIG_INVALID",
       isMissing
-        ? "ccxt is not installed. Install it beside Sluice: npm install ccxt"
+        ? "ccxt is not installed. Install it next to Sluice: npm install ccxt"
         : `ccxt cannot be loaded: ${messageOf(error)}`,
     );
   }

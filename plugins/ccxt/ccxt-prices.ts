@@ -156,8 +156,8 @@ class CcxtPrices implements OpenPrices {
     const heardAt = Math.max(...this.#followed.map((one) => one.heardAt));
     if (clock.now() - heardAt < this.#staleMs) return undefined;
     return heardAt === Number.NEGATIVE_INFINITY
-      ? `${exchange.id} has told no price yet`
-      : `${exchange.id} has told no price for ${Math.round((clock.now() - heardAt) / 1_000)} s`;
+      ? `${exchange.id} has sent no price yet`
+      : `${exchange.id} has sent no price for ${Math.round((clock.now() - heardAt) / 1_000)} s`;
   }
 
   start(sink: (rows: Tape) => void): void {
@@ -217,7 +217,7 @@ class CcxtPrices implements OpenPrices {
       if (told === undefined) return;
       const { bid, bidVolume, ask, askVolume } = told;
       const texts = [bid, bidVolume, ask, askVolume].map(textOf);
-      if (texts.includes(undefined)) throw new Unsuited("it tells no quantities");
+      if (texts.includes(undefined)) throw new Unsuited("it has no quantities");
       one.quoted(texts as [string, string, string, string]);
     };
     const book = ({ bids: [bid], asks: [ask] }: CcxtBook): void => {

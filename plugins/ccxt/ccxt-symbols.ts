@@ -141,6 +141,6 @@ export const instrumentOf = ({ id }: Exchange, terms: InstrumentTerms): TapeInst
     return { instId, tickSize, lotSize, ...(minSize && { minSize }), ...(contractValue && { contractValue }) };
   throw new SluiceError(
     "DATA_UNAVAILABLE",
-    `${id} tells no fixed ${tickSize === undefined ? "price" : "quantity"} step of ${terms.symbol}, which an order has to keep to. Trade another market on paper.`,
+    `${id} states no fixed ${tickSize === undefined ? "price" : "quantity"} step of ${terms.symbol}, which an order has to keep to. Trade another market on paper.`,
   );
 };

@@ -56,7 +56,7 @@ const addFetchCommand = (program: Command, io: CliIo, parts: FetchParts = {}): v
     .option("--out <dir>", "folder of the fixture; what it holds stays")
     .option("--force", "replace rows of the same instrument and time that --out holds")
     .option("--json", "print one JSON document")
-    .addHelpText("after", "\nccxt is needed beside Sluice: npm install ccxt")
+    .addHelpText("after", "\nccxt is needed in addition to Sluice: npm install ccxt")
     .action((exchange: string, symbols: readonly string[], given: Given) =>
       runFetch(exchange, symbols, given, io, parts),
     );

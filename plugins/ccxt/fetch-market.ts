@@ -205,6 +205,6 @@ const resumable = (error: unknown, folder: string): unknown => {
   const text = error.code === "STOPPED" ? "The fetch was stopped." : messageOf(error);
   return new SluiceError(
     error.code,
-    `${text} What was fetched is kept in ${folder}; the same command goes on from there.`,
+    `${text} What was fetched is kept in ${folder}; the same command continues from there.`,
   );
 };

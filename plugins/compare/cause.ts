@@ -132,9 +132,13 @@ const unknownCause = (first: Difference, a: RunRecord, b: RunRecord): Cause => {
       : "other market data, options, seed or code of the strategy";
   const blank = a.facts.seed === undefined || b.facts.seed === undefined;
   const hint =
-    " A journal does not record its market, seed and options; a session does, and so does a report beside the journal.";
+    " A journal does not record its market, seed and options; a session does, and so does a report next to the journal.";
   return withLines(
-    { kind: "unknown", words: `Nothing in the runs says why. Possible: ${apart}.${blank ? hint : ""}`, evidence: [] },
+    {
+      kind: "unknown",
+      words: `Nothing in the runs shows the cause. Possible: ${apart}.${blank ? hint : ""}`,
+      evidence: [],
+    },
     first,
   );
 };

@@ -2,7 +2,7 @@
  * Two runs side by side: totals, the first difference of each sort, and its likely cause.
  *
  * Invariants: runs that overlap on the calendar are compared on it, others from their starts; the verdict depends on
- * decisions, ends and waits, or on totals where a report contains no more; the same runs give the same comparison.
+ * decisions, ends and waits, or on totals where a report contains only those; the same runs give the same comparison.
  * Not here: reading runs (read-run.ts), words and tables (comparison-text.ts).
  */
 import { type Cause, causeOf, type KnownChange, knownChanges } from "./cause.ts";

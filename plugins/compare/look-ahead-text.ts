@@ -20,7 +20,7 @@ export const lookAheadText = (report: LookAheadReport): string => {
     ...(unrepeatable === undefined
       ? []
       : [
-          "The run cannot be repeated, so nothing can be said about look-ahead: two runs of the same differ.",
+          "The run cannot be repeated, so look-ahead cannot be examined: two equal runs differ.",
           ...glimpseLines(unrepeatable, "first run", "second run"),
           "  Look for state kept between runs, files that change, or work that waits for the machine.",
         ]),

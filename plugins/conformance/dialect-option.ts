@@ -10,7 +10,7 @@ import { didYouMean, loadConfigFile, readContributions } from "sluice/extension"
 
 /** Help of the option, with the names of the plugins' dialects. */
 export const dialectHelp = (): string =>
-  `exchange the service speaks as: ${[...named().keys()].join(", ")}, or a file whose default export is a dialect`;
+  `exchange whose dialect the service uses: ${[...named().keys()].join(", ")}, or a file whose default export is a dialect`;
 
 const named = () => readContributions(process.cwd()).dialects;
 

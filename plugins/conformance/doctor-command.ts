@@ -84,7 +84,7 @@ const stopsOf = (io: CliIo, stop: AbortController): Observable<never> =>
     map(() => {
       throw new SluiceError(
         "ENGINE_STATE",
-        "Abandoned while stopping: an order of the examination may still be open. Look before going on.",
+        "Abandoned while stopping: an order of the examination may still be open. Look before you continue.",
       );
     }),
   );

@@ -167,7 +167,7 @@ const conditionsOf = ({
   if (all === true && Object.keys(where).length > 0)
     throw new SluiceError("USAGE", "ctl cancel: --all goes with no other condition.");
   if (all === undefined && Object.keys(where).length === 0)
-    throw new SluiceError("USAGE", "ctl cancel: say which orders, or --all.");
+    throw new SluiceError("USAGE", "ctl cancel: name the orders, or write --all.");
   return where as Extract<ControlAction, { readonly type: "cancel" }>["where"];
 };
 

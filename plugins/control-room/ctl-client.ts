@@ -61,7 +61,7 @@ const foundPort = ({ engine }: Whereabouts): Port => {
   }
   if (engine !== undefined && only === undefined)
     throw usage(`--engine ${engine}: no such engine runs here; there is ${list}.`);
-  throw usage(`Several control ports are open: ${list}. Say which: --engine NAME, or --url URL.`);
+  throw usage(`Several control ports are open: ${list}. Choose one: --engine NAME, or --url URL.`);
 };
 
 const portOf = (where: Whereabouts): Port => {
@@ -100,7 +100,7 @@ export class CtlClient {
     throw usage(
       only === undefined
         ? `No such engine runs at ${port.url}; there is ${names || "none"}.`
-        : `Several engines run at ${port.url}: ${names}. Say which: --engine NAME.`,
+        : `Several engines run at ${port.url}: ${names}. Choose one: --engine NAME.`,
     );
   }
 

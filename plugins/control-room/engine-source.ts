@@ -115,7 +115,7 @@ export class EngineSource implements ControlSource {
           return {
             ok: false,
             code: "OPTION_HIDDEN",
-            text: "(hidden) stands for a secret and is no value. Leave that option out, or write its value.",
+            text: "(hidden) replaces a secret and is no value. Leave that option out, or write its value.",
           };
         }
         this.#run.changeOptions(action.strategy, action.changes);
@@ -250,7 +250,7 @@ const ended = (text: string, count: number, isDone: boolean): ControlResult =>
     : {
         ok: false,
         code: "UNFINISHED",
-        text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and goes on.`,
+        text: `${text} so far. It is not finished after ${actMsMax / 1_000} s and continues.`,
       };
 
 const conditionsText = (conditions: Readonly<Record<string, string | undefined>>): string =>

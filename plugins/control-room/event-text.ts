@@ -68,7 +68,7 @@ const sayings: Sayings = {
   ],
   "order.inexact": ({ strategy, slot, qty, filledQty, reason }) => [
     "warn",
-    `${strategy}/${slot}: ${filledQty} of ${qty} executed for good${because(reason)}`,
+    `${strategy}/${slot}: ${filledQty} of ${qty} executed finally${because(reason)}`,
   ],
   "order.external": ({ ordId, instId, side, sz, state }) => [
     "warn",

@@ -52,7 +52,11 @@ const defined = () => {
           type: "boolean",
           default: false,
         },
-        readOnly: { description: "Nobody may act: there is a reading token only.", type: "boolean", default: false },
+        readOnly: {
+          description: "No action is allowed: there is a reading token only.",
+          type: "boolean",
+          default: false,
+        },
         tokenFile: {
           ...path,
           description: "A file with tokens of your own: the acting one, and on a second line the reading one.",

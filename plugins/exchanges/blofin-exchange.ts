@@ -21,7 +21,7 @@ export const blofinExchange: Exchange = {
     "limit, market, post_only, ioc, fok; reduce-only",
     "account mode of one side (net); sizes are contracts on the wire, also tenths of one",
     "balances are those of the futures account",
-    "not: spot, swaps settled in coin, copy trading, changes of orders, two-sided positions, a code that says that an order does not exist",
+    "not: spot, swaps settled in coin, copy trading, changes of orders, two-sided positions, a code for an order that does not exist",
   ],
   verified: [
     { what: "signatures", how: "a second implementation, and another client's for the same requests" },

@@ -1,16 +1,15 @@
 /**
- * Sign of life in a file: how the engine does, written anew every few seconds, for `sluice health` and the supervisors
- * that call it.
+ * State of the engine in a file, written every few seconds, for `sluice health` and the supervisors that call it.
  *
- * Invariants: the file is replaced as a whole; its own time says when the engine last got round to it; it is gone after
- * an orderly stop; a file that cannot be written is said once and harms nothing. No port is opened.
+ * Invariants: the file is replaced as a whole; its time is that of the engine's last turn; it is removed by an orderly
+ * stop. A file that cannot be written is reported once and has no other effect. No port is opened.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { definePlugin, type PluginContext } from "sluice";
 
-/** What is wrong, and what a person should know besides. */
+/** Faults, and further notes for a person. */
 const stateOf = ({ health, strategies }: Pick<PluginContext<unknown>, "health" | "strategies">, staleMs: number) => {
   const { journal, watchdog, standby, resources } = health();
   const views = strategies();

@@ -70,7 +70,7 @@ const addImportCommand = (program: Command, io: CliIo, parts: ImportParts = {}):
       "layout of the files, where it is not detected: a name, or a .json file that describes one",
     )
     .addOption(
-      new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: as the layout says)").choices([
+      new Option("--timestamp <edge>", "candles: what a row's timestamp marks (default: by the layout)").choices([
         "open",
         "close",
       ]),

@@ -51,7 +51,7 @@ export const importInvalid = (file: string, line: number, problem: string): Slui
   new SluiceError("IMPORT_INVALID", `${file}:${line}: ${problem}`);
 
 export const contractsUnknown = (subject: string): string =>
-  `quantities of ${subject} count contracts. Say how much base currency one contract is: --contract-size 0.01 (1 where the file counts base currency).`;
+  `quantities of ${subject} count contracts. Give the base currency of one contract: --contract-size 0.01 (1 where the file counts base currency).`;
 
 /**
  * Reads plain digits with an optional fraction. Signs, exponents, hex and empty text are refused by line, field and

@@ -56,7 +56,7 @@ export const exchangeAxis = (
     throw importInvalid(
       lines.file,
       lines.number[0] as number,
-      "neither this nor any other message tells the exchange's time. Import the recording without --axis exchange.",
+      "neither this nor any other message has the exchange's time. Import the recording without --axis exchange.",
     );
   }
   const feed = feedOf(received, times, pushed);

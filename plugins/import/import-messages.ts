@@ -213,7 +213,7 @@ const takeTrade = (message: Message, sink: Sink): void => {
         (sink.tradeIds.isRepeated(data[isAggregated ? "a" : "t"])
           ? "repeated trades by their ids, dropped"
           : undefined))
-      : "trades told a second time (single and aggregated), dropped";
+      : "repeated trades (single and aggregated), dropped";
   if (reason === undefined) pushTrade(sink.trades, sink.instantOf("trade", at), line, makerBought ? -1 : 1, parts);
   else sink.note(reason);
 };

@@ -73,14 +73,14 @@ export const instrumentOf = (file: string, { instrument, instruments = {}, marke
   if (found === undefined)
     throw new SluiceError(
       "USAGE",
-      `${file}: its name tells no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument '${name}=BTC-USDT-SWAP'.`,
+      `${file}: its name contains no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument '${name}=BTC-USDT-SWAP'.`,
     );
   const kind = market ?? found.market ?? marketIn(file);
   if (kind !== undefined) return `${found.pair}${kind === "swap" ? "-SWAP" : ""}`;
   const id = `${found.pair}-SWAP`;
   throw new SluiceError(
     "USAGE",
-    `${file}: is ${found.pair} spot or a perpetual swap? Say --market spot or --market swap, or name it: --instrument '${name.slice(0, name.search(/[-_.]|$/))}*=${id}'.`,
+    `${file}: is ${found.pair} spot or a perpetual swap? Write --market spot or --market swap, or name it: --instrument '${name.slice(0, name.search(/[-_.]|$/))}*=${id}'.`,
   );
 };
 

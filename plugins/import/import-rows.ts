@@ -116,7 +116,7 @@ export const pushBar = (
   if (bars.barMs === 0) bars.barMs = barMs;
   if (bars.barMs !== barMs) return `bars of another length (${barMs} ms), dropped`;
   if (openedAt + barMs <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0)
-    return "bars told a second time, dropped";
+    return "repeated bars, dropped";
   append(bars.at, openedAt + barMs);
   for (const [place, column] of bars.columns.entries())
     column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);

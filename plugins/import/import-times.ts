@@ -48,7 +48,7 @@ export const timesOfExchange = (lines: TextLines, datedAt: (index: number) => Da
     throw importInvalid(
       lines.file,
       lines.number[0] as number,
-      "no message tells a time, and none stands behind a receive time in nanoseconds.",
+      "no message has a time, and none follows a receive time in nanoseconds.",
     );
   for (let index = 0; index < times.length; index++) {
     if (Number.isNaN(times[index] as number)) times[index] = last;

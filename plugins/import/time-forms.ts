@@ -80,7 +80,7 @@ export const readingOf = (texts: readonly string[], now: number): TimeReading | 
   const digits = isCount ? undefined : dateDigits.find((one) => fits((text) => dateIn(text, one), 0));
   if (digits === undefined) return plainReading(unitOf(known[0] ?? "") ?? "dates");
   if (digits.isClear) return { form: "dates", microseconds: (text) => dateIn(text, digits) };
-  return { problem: "is a date of which day and month cannot be told apart. Write it as 2024-03-01 09:30" };
+  return { problem: "is a date of which day and month cannot be distinguished. Write it as 2024-03-01 09:30" };
 };
 
 const dayMs = 86_400_000;
@@ -110,7 +110,9 @@ const serialOfEpoch = 25_569;
 /** Precisions of a serial date, tried in this order: whole minutes, seconds, milliseconds, microseconds. */
 const grains = [60_000_000, 1_000_000, 1_000, 1];
 
-/** Days since 30 December 1899. The fraction is a rounded decimal, so the coarsest instant that it can mean is taken. */
+/**
+ * Days since 30 December 1899. The fraction is a rounded decimal, so the coarsest instant that it can mean is taken.
+ */
 const serialDate = (text: string): number | undefined => {
   const match = /^(\d{5})(?:\.(\d+))?$/.exec(text);
   if (match === null) return undefined;

@@ -197,7 +197,7 @@ const confirm = (context: Context, isOurs: (order: OrderRecord) => boolean): voi
 };
 
 /**
- * What an account is worth in one currency: its balance, other currencies at the last price, and what open positions
+ * Value of an account in one currency: its balance, other currencies at the last price, and what open positions
  * have made.
  */
 const worthOf = (
@@ -216,7 +216,7 @@ const worthOf = (
   }
   for (const { instId, upl, pos } of positions) {
     if (instId.split("-")[1] !== currency || compare(pos, "0") === 0) continue;
-    // A service that does not say what a position has made leaves nothing to judge by.
+    // Without the profit of a position from the service there is nothing to compare with the limit.
     if (upl === undefined) return undefined;
     parts.push(upl);
   }

@@ -1,10 +1,9 @@
 /**
- * Log of everything that happens: one JSON object a line by pino, with levels, to standard output or a file; or as text
- * for people.
+ * Log of all events: one JSON object a line by pino, with levels, to standard output or a file; or as text for people.
  *
- * Invariants: a line has the event's own name and time; what waits to be written is bounded by `bufferBytes`, and what
- * is lost is counted and told; a file that was moved away is opened anew; what was written before the stop is in the
- * file.
+ * Invariants: a line has the event's own name and time. Lines that wait are bounded by `bufferBytes`, and lost lines
+ * are counted and reported. A new file is opened when the old one was moved away. Lines written before the stop are in
+ * the file.
  * Not here: levels of events (log/levels.ts), writing (log/sinks.ts).
  */
 import { statSync } from "node:fs";
@@ -118,7 +117,7 @@ const prettyTo = (pretty: PinoPretty) => {
   return (lines: Lines): Lines => ({ write: (line) => lines.write(format(line)) });
 };
 
-/** Opens the file anew when it was moved away, which is looked for every 5 s, and at SIGUSR2. */
+/** Opens a new file when the old one was moved away, checked every 5 s, and at SIGUSR2. */
 const follow = (path: string, sink: Sink, every: (ms: number, run: () => void) => void): (() => void) => {
   let inode = inodeOf(path);
   const reopen = (): void => {

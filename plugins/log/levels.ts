@@ -38,7 +38,7 @@ export const levels: Readonly<Partial<Record<EventType, Level>>> = {
 
 const levelBySeverity = { info: "info", warn: "warn", bad: "error" } as const;
 
-/** `text`: that of a plugin's event. Rejected orders, and those whose fate is not known, rank above other changes. */
+/** `text`: that of a plugin's event. Rejected orders, and those whose state is not known, rank above other changes. */
 export const levelOf = (event: Event, text: EventText | undefined): Level => {
   if (event.type === "order.changed" && (event.phase === "rejected" || event.phase === "unknown")) return "warn";
   return levels[event.type] ?? (text === undefined ? "info" : levelBySeverity[text[0]]);

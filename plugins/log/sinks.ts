@@ -1,5 +1,5 @@
 /**
- * Where lines go: a file, or standard output.
+ * Destinations of lines: a file, or standard output.
  *
  * Invariants: lines keep their order; what waits never exceeds `bytesMax`, and a line that does not fit is counted as
  * lost; writing never blocks, also where the path is a pipe or a terminal that nothing reads; `end` resolves when
@@ -10,7 +10,7 @@ import { dirname } from "node:path";
 
 export interface Sink {
   write(line: string): void;
-  /** Opens the file anew, for lines that come from here on. */
+  /** Opens a new file for later lines. */
   reopen(): void;
   /** Tries again to write what waits, where the reader took nothing before. */
   retry(): void;
@@ -19,7 +19,7 @@ export interface Sink {
   readonly lost: number;
 }
 
-/** Told of each problem: the code of an error, or `too slow`. */
+/** Called for each problem: the code of an error, or `too slow`. */
 type OnProblem = (what: string) => void;
 
 /**

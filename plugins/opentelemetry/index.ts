@@ -11,7 +11,7 @@ import { definePlugin, type EventMap } from "sluice";
 import type { RequestTracer, TraceHeaders } from "sluice/extension";
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
-/** Seconds and nanoseconds: a plain number would be taken for a time since the process began. */
+/** Seconds and nanoseconds: a plain number would be read as a time since the process began. */
 type Time = [seconds: number, nanoseconds: number];
 
 interface SpanContext {
@@ -76,7 +76,7 @@ interface TracingOptions {
   readonly propagate: boolean;
 }
 
-/** How long the stop waits for the program's exporter. */
+/** Longest time that the stop waits for the program's exporter. */
 const flushMs = 1_500;
 
 class Tracing implements RequestTracer {
@@ -85,7 +85,7 @@ class Tracing implements RequestTracer {
   readonly #options: TracingOptions;
   /** Active when the engine was started, if anything: the cause of all that it does and of nothing in particular. */
   readonly #starter: Span | undefined;
-  /** What was active when actions were asked for, by their numbers. */
+  /** Active spans when actions were requested, by number of the action. */
   readonly #parents = new Map<number, unknown>();
   readonly #sent = new Map<number, Sent>();
   readonly #orders = new Map<string, Span>();
@@ -107,7 +107,7 @@ class Tracing implements RequestTracer {
   submitted(action: number): void {
     const context = this.#api.context.active();
     const span = this.#api.trace.getSpan(context);
-    // One that has ended is not going on: a timer of the program keeps it active long after.
+    // A span that has ended is not used: a timer of the program keeps it active long after.
     if (span === undefined || span === this.#starter || !span.isRecording()) return;
     keep(this.#parents, action, context, this.#options.openMax, () => undefined);
   }
@@ -202,7 +202,7 @@ class Tracing implements RequestTracer {
     span?.addEvent("fill", attributes, timeOf(at));
   }
 
-  /** What is still open ends here, and says so. */
+  /** Ends spans that are still open, and marks them so. */
   end(at: number): void {
     this.next(at);
     for (const sent of this.#sent.values()) this.#lost(sent, at, "the engine stopped before the answer");
@@ -214,7 +214,7 @@ class Tracing implements RequestTracer {
     this.#orders.clear();
   }
 
-  /** Somebody stopped listening, or a limit turned it away: there is no answer to tell. */
+  /** The caller unsubscribed, or a limit refused it: there is no answer. */
   #drop(at: number): void {
     this.#answering?.span.end(timeOf(at));
     this.#answering = undefined;

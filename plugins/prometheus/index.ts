@@ -112,7 +112,7 @@ const readHealth = (series: SeriesSet, { health }: Context): void => {
   );
   series.replace(
     "resource_stale",
-    // What was never read is nobody's need.
+    // A series that was never read is not kept.
     resources.map(({ user, name, stale, ageMs }) => [
       { user, resource: name },
       ageMs === undefined ? undefined : flag(stale),
@@ -138,7 +138,7 @@ interface Place {
 const loopback = /^(?:localhost|127[.]\d+[.]\d+[.]\d+|::1)$/;
 const own = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Whether a page of this machine is asked for under a name of its own: a site that points its name here is refused. */
+/** True when the request names this machine: a site that points its name here is refused. */
 const isOwnName = ({ host, names }: Place, port: number | undefined, asked = ""): boolean =>
   !loopback.test(host) ||
   [...own, ...names].some((name) => [`${name}:${port}`, ...(port === 80 ? [name] : [])].includes(asked.toLowerCase()));

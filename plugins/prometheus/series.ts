@@ -25,7 +25,7 @@ interface PromClient {
   readonly Histogram: Maker<Histogram>;
 }
 
-/** What each metric is; its name begins with `sluice_`. */
+/** Description of each metric; its name begins with `sluice_`. */
 export const metrics = {
   quota_capacity: ["gauge", "Requests or weight that a window of a limit layer holds", ["layer", "scope"]],
   quota_used: ["gauge", "Used of the current window, by this engine and others", ["layer", "scope"]],
@@ -69,7 +69,7 @@ type Name = keyof typeof metrics;
 type NameOf<K> = { [N in Name]: (typeof metrics)[N][0] extends K ? N : never }[Name];
 type LabelsOf<N extends Name> = Readonly<Record<(typeof metrics)[N][2][number], string>>;
 
-/** Seconds. A request takes milliseconds beside the exchange, and seconds when something is wrong. */
+/** Buckets in seconds. A request takes milliseconds near the exchange, and seconds when something is wrong. */
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const other = "other";
 

@@ -37,7 +37,7 @@ const factorOf = (values: Float64Array): number => {
   return factor;
 };
 
-/** Products of decimals are a little beside the whole number. */
+/** Products of decimals differ a little from the whole number. */
 const isWhole = (value: number): boolean => Math.abs(value - Math.round(value)) <= Math.abs(value) * 1e-15;
 
 const writeColumn = (bytes: GrowingBytes, values: Float64Array, factor: number): void => {

@@ -2,7 +2,7 @@
  * Page data of a backtest: its details as columns.
  *
  * Invariants: everything is in: no fill, order or trade is left out; what is named often is a word once and then its
- * place; a fill whose order is not known says so instead of guessing.
+ * place; a fill whose order is not known is marked as such.
  * Not here: shapes (page-data.ts), how they travel (packing.ts).
  */
 

@@ -17,7 +17,7 @@ ${figures.map(({ name, value, note }) => html`<div class="tile"><dt>${name}</dt>
 export const blocksOf = (blocks: readonly ReportBlock[]): Markup =>
   html`${blocks.map((block, index) => html`${raw(index === 0 ? "" : "\n")}${blockOf(block)}`)}`;
 
-/** Two tables beside each other. */
+/** Two tables side by side. */
 export const pairOf = (blocks: readonly ReportBlock[]): Markup =>
   html`<div class="pair">${blocks.map((block, index) => html`${raw(index === 0 ? "" : "\n")}<div>${blockOf(block)}</div>`)}</div>`;
 

@@ -1,8 +1,8 @@
 /**
  * Returns on a page: months as a heat map, the deepest falls, and how single returns are distributed.
  *
- * Invariants: figures are the report's own; a shade only repeats what its cell says; the picture of the distribution is
- * drawn from the very returns that the statistics come from, and every one of them is in a bar.
+ * Invariants: figures are the report's own; a shade only repeats the number of its cell; the picture of the
+ * distribution is drawn from the very returns that the statistics come from, and every one of them is in a bar.
  * Not here: words and rows (`reportSections`), equity over time (client/).
  */
 import { approximate } from "sluice";

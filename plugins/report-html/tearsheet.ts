@@ -46,7 +46,7 @@ ${text.sections.map((section) => html`<section><h2>${section.name}</h2>${content
 `.markup;
 };
 
-/** A section as tables and sentences, with what only a page has beside them. */
+/** A section as tables and sentences, with parts that only a page has. */
 const contentOf = ({ id, blocks }: ReportSection, sheet: Sheet): Markup => {
   switch (id) {
     case "trades":

@@ -3,7 +3,7 @@
  * enters.
  *
  * Invariants: recording and replay share the shape of the folder, so that promises settle alike in both; bytes that are
- * written are told by size and hash, bytes that are read are kept; a replay touches no folder.
+ * written are recorded by size and hash, bytes that are read are kept; a replay touches no folder.
  * Not here: what a journal holds (journal/write-ahead-log.ts).
  */
 import { createHash } from "node:crypto";

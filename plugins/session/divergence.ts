@@ -112,7 +112,7 @@ const entryWords = (entry: Entry): string => {
     case "trouble":
       return `the service's side threw: ${entry.message}`;
     case "anomaly":
-      return `the service told of ${entry.what}: ${entry.detail}`;
+      return `the service reported ${entry.what}: ${entry.detail}`;
     case "stray":
       return "the engine acted although nothing recorded had happened";
   }

@@ -17,8 +17,7 @@ type Read = () => RecordedHistory;
 /**
  * The market recorded in the folder `dir`, relative to the working folder: a fixture, as `sluice import` and `sluice
  * generate` write one, or a session of `sluice record`, also one that was cut off. Bars that it does not hold are built
- * from shorter bars or trades. Where there is nothing of the kind the engine tells that when it first asks, and goes
- * on.
+ * from shorter bars or trades. Where it has no such data the engine reports that at the first request, and continues.
  */
 export const fromFolder = (dir: string): HistorySource => {
   let read: Read | undefined;

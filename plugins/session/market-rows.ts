@@ -26,7 +26,7 @@ export interface StreamName {
   readonly kind: StreamKind;
   readonly instId: string;
   readonly barMs?: number;
-  /** Of bars with an anchor or a zone, and of months. */
+  /** Set for bars with an anchor or a zone, and for months. */
   readonly grid?: BarGrid;
 }
 

@@ -214,7 +214,7 @@ class Recording {
     });
     this.#begunAt = clock.now();
     this.#recorder = recorder;
-    engine.log.on(["engine.stalled"], () => recorder.cut("the process stood still"));
+    engine.log.on(["engine.stalled"], () => recorder.cut("the process did not run"));
   }
 
   /** The first one counts; the engine is ended for it. */

@@ -19,7 +19,7 @@ const addReplayCommand = (program: Command, io: CliIo): void => {
   program
     .command("replay")
     .description(
-      "Hand a recorded session to the same strategies and say whether they do the same, or where they first differ.",
+      "Give a recorded session to the same strategies and report whether they do the same, or where they first differ.",
     )
     .argument("<dir>", "folder of the session, as written by `sluice record`")
     .argument("[config]", "config file, instead of the one that was recorded")

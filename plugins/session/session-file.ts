@@ -2,7 +2,7 @@
  * The file of a session: written line by line while the engine runs, read line by line however long it is.
  *
  * Invariants: what was flushed survives a crash; a torn last line is left out and reported; any other damage is refused
- * by line; a file that was changed after it ended is said to be.
+ * by line; a file that was changed after it ended is reported.
  * Not here: the contents of a line (session-records.ts), the market data next to it (market-fixture.ts).
  */
 import { createHash, type Hash } from "node:crypto";
@@ -191,7 +191,7 @@ const survey = (dir: string) => {
   if (header === undefined) header = parseHeader("", `${path}:1`);
   if (end === undefined) notes.push("The session has no end: recording was cut off. It is replayed as far as it goes.");
   else if (hash.copy().digest("hex") !== end.sha256)
-    notes.push("The session was changed after it was recorded: its content is not what its end says.");
+    notes.push("The session was changed after it was recorded: its content does not match its last line.");
   return { header, end, notes, wholeBytes, counts, hash };
 };
 

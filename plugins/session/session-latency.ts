@@ -1,15 +1,11 @@
 /**
  * Delays of a recorded session as a latency model for backtests: `latency: fromSession("out/session")`.
  *
- * Round trips are the times between a request and its answer on the engine's own clock, of every call that was answered
- * with status
- * 200. How much of one was the way to the service is not recorded; half is assumed where nothing else is said. The
- *      market's values
- * carry no time of the service, but pushes of order records do: what each took longer than the quickest of them is
- * known without knowing how far the two clocks are apart, and the quickest is taken to have taken the way back of the
- * quickest round trip.
- * Invariants: a session with too little to draw from is refused; pushes of services that date by the second are left
- * out.
+ * Round trips are the times between a request and its answer on the engine's own clock, of every call with status 200.
+ * The part of a round trip before the service is not recorded; half is assumed by default. Market values carry no time
+ * of the service, but pushes of order records do: the delay of each beyond the quickest is known without the difference
+ * of the two clocks, and the quickest is assumed to have taken the way back of the quickest round trip.
+ * Invariants: a session with too little data is refused; pushes of services whose times are whole seconds are left out.
  * Not here: drawing (backtest/latency.ts).
  */
 

@@ -71,8 +71,8 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
 };
 
 /**
- * What the service asks of the engine, or tells it, is an entry like any other; before there are turns nothing can be
- * asked.
+ * Requests and messages of the service to the engine are entries like any other; before there are turns nothing can be
+ * requested.
  */
 const watchedEnv = (env: ServiceEnv, turnsOf: () => InputSequencer | undefined): ServiceEnv => ({
   ...env,

@@ -52,7 +52,7 @@ const addSimulateCommand = (program: Command, io: CliIo): void => {
     .option("--minutes <n>", "minutes of market in each", wholeIn(simulateBounds.minutes), simulateDefaults.minutes)
     .option("--first <n>", "seed of the first scenario; the others follow", seedOf, simulateDefaults.first)
     .option("--seed <n>", "only this scenario", seedOf)
-    .option("--trace", "with --seed: print the scenario line by line, with no more faults than it takes to fail")
+    .option("--trace", "with --seed: print the scenario line by line, with the fewest faults that make it fail")
     .option("--fixture <dir>", "recorded market to use, instead of the config's")
     .option("--plugins", "let the config's plugins take part; they may write files")
     .option("--jobs <n>", "processes to use", wholeIn(simulateBounds.jobs), simulateDefaults.jobs)

@@ -79,13 +79,13 @@ const haltNow = (environment: Environment, supervisor: ProcessSupervisor, forMs:
   const process = supervisor.current;
   if (process?.state !== "running") return;
   process.clock.deliver(() => {
-    process.engine.halt("somebody said so").subscribe();
+    process.engine.halt("asked for by hand").subscribe();
   });
   // The process that runs by then: a halt outlives the one that was halted.
   const resume = (): void => {
     const now = supervisor.current;
     if (now?.state !== "running") later(environment, resumeAgainMs, resume);
-    else now.clock.deliver(() => now.engine.resume("somebody said so"));
+    else now.clock.deliver(() => now.engine.resume("asked for by hand"));
   };
   later(environment, forMs, resume);
 };

@@ -66,7 +66,7 @@ const faultTable = {
   "service-skew": { perMinute: [0, 0], size: [10, 900_000], once: true, words: "the service's clock is off by $size ms" },
   "service-step": { perMinute: [0.03, 0.2], size: [20, 900_000], words: "the service's clock steps by $size ms" },
   "wall-step": { perMinute: rare, size: [20, 3_600_000], words: "this machine's calendar steps by $size ms" },
-  "pause": { perMinute: rare, forMs: [20, 60_000], words: "the process stands still for $forMs ms" },
+  "pause": { perMinute: rare, forMs: [20, 60_000], words: "the process does not run for $forMs ms" },
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },

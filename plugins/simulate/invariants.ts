@@ -4,7 +4,7 @@
 export const invariants = {
   I1: "one intent is at most one order at the service",
   I2: "a slot has at most one live order",
-  I3: "an order that is live at the service is never taken for over",
+  I3: "an order that is live at the service is never treated as ended",
   I4: "filled size is never above the service's and never falls",
   I5: "what is open can be cancelled within the reserve",
   I6: "no order leaves while trading is halted, refused or cannot be written down",
@@ -16,7 +16,7 @@ export const invariants = {
   I12: "after a stop nothing is left running, and no promise failed unseen",
   I13: "orders of others are left alone",
   I14: "a strategy does not fail and the engine reports no fault of its own",
-  I15: "time goes on: nothing is done over and over at one instant",
+  I15: "time advances: nothing is repeated endlessly at one instant",
   I16: "a position is never left without the stop that protects it",
   I17: "a stop closes no more than its entries executed, and never opens or turns a position",
   I18: "what strategies hold is what their orders executed, and together the account's position",

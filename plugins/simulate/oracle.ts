@@ -138,7 +138,7 @@ export class Oracle {
     this.#ours.set(clOrdId, record);
     const end = known === undefined ? this.#over.get(clOrdId) : undefined;
     if (end !== undefined)
-      fail("I3", `${clOrdId} appears at the service (${record.state}) after it was taken for ${end}`);
+      fail("I3", `${clOrdId} appears at the service (${record.state}) after it was treated as ${end}`);
     this.#noteLive(uid, record);
   }
 
@@ -180,17 +180,17 @@ export class Oracle {
     const truth = this.#ours.get(clOrdId);
     this.#over.set(clOrdId, phase);
     if (truth !== undefined && isActive(truth.state)) {
-      fail("I3", `${clOrdId} is taken for ${phase} (${reason}) while it is ${truth.state} at the service`);
+      fail("I3", `${clOrdId} is treated as ${phase} (${reason}) while it is ${truth.state} at the service`);
       return;
     }
     if (phase === "filled" || phase === "canceled") {
       const unsent = record === undefined && truth === undefined;
       if (!unsent && truth?.state !== phase)
-        fail("I9", `${clOrdId} is taken for ${phase} and is ${truth?.state ?? "unknown"} at the service`);
+        fail("I9", `${clOrdId} is treated as ${phase} and is ${truth?.state ?? "unknown"} at the service`);
     } else if (truth !== undefined && !(evidence.absent(clOrdId) && this.#vanishes(truth))) {
-      fail("I9", `${clOrdId} is taken for ${phase} (${reason}) and was ${truth.state} at the service`);
+      fail("I9", `${clOrdId} is treated as ${phase} (${reason}) and was ${truth.state} at the service`);
     } else if (!evidence.absent(clOrdId) && !(phase === "rejected" && evidence.refused(clOrdId))) {
-      fail("I9", `${clOrdId} is taken for ${phase} (${reason}) without enough evidence`);
+      fail("I9", `${clOrdId} is treated as ${phase} (${reason}) without enough evidence`);
     }
   }
 
@@ -203,7 +203,7 @@ export class Oracle {
     if (compare(known, real) > 0)
       fail(
         "I4",
-        `${ordId} is believed to have filled ${known}; the service says ${truth === undefined ? "nothing" : real}`,
+        `${ordId} is believed to have filled ${known}; at the service ${truth === undefined ? "nothing" : real}`,
       );
     const before = fills.get(ordId) ?? "0";
     if (compare(known, before) < 0)

@@ -114,7 +114,7 @@ export class QuotaInvariants {
     this.#foundOutAt.push(now);
     const count = this.#foundOutAt.length;
     if (count > foundOut.refusals)
-      this.#fail("I7", `a process heard of ${count} refusals within ten minutes and has not found out the limits`);
+      this.#fail("I7", `a process received ${count} refusals within ten minutes and has not learned the limits`);
   }
 
   #minute(): number {

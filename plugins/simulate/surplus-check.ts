@@ -43,7 +43,7 @@ export class SurplusCheck {
     for (const [name, seen] of this.#crowded) {
       if (seen === placementsMax) {
         const orders = [...(this.#slots.get(name) ?? [])].join(" and ");
-        return `"${name}" goes on holding ${orders}: neither is canceled`;
+        return `"${name}" still holds ${orders}: neither is canceled`;
       }
       this.#crowded.set(name, seen + 1);
     }

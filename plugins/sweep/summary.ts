@@ -30,7 +30,7 @@ const caveats = ({ choice, runs: { pruned = 0 } }: SweepReport): readonly string
 const text = (value: number): string => amount(value.toFixed(8), 2);
 
 const overOne = ({ trials, best, median, spread, bestByChance }: SelectionBias, by: SweepReport["by"]): string => {
-  if (trials < 3) return `Only ${counted(trials, "trial")}: nothing can be said about luck.`;
+  if (trials < 3) return `Only ${counted(trials, "trial")}: too few to judge luck.`;
   const stands = scores[by] === "more" ? best > bestByChance : best < bestByChance;
   return [
     `Multiple-testing warning: the best of ${trials} trials has ${by} ${text(best)}, the median ${text(median)}, the spread is ${text(spread)}.`,
@@ -44,7 +44,7 @@ const overFolds = (folds: readonly FoldReport[]): readonly string[] => {
   const tested = folds.flatMap(({ inSample, outOfSample, train, test }) =>
     inSample === undefined || outOfSample === undefined ? [] : [{ inSample, outOfSample, train, test }],
   );
-  if (tested.length === 0) return ["No fold was tested: nothing can be said about what the choice is worth."];
+  if (tested.length === 0) return ["No fold was tested: the choice cannot be judged."];
   const hoursOf = (pick: "train" | "test"): number =>
     tested.reduce((total, one) => total + one[pick].toAt - one[pick].fromAt, 0) / 3_600_000;
   const [trained, proved] = [

@@ -148,7 +148,7 @@ const addSweepCommand = (program: Command, io: CliIo, parts: SweepParts = {}): v
     )
     .option(
       "--reports <n>",
-      "with --html: write the reports of n runs to a folder beside it, tests and the best first",
+      "with --html: write the reports of n runs to a folder next to it, tests and the best first",
       wholeFrom(1, 10_000),
     )
     .option("--json", "print everything as one JSON document")

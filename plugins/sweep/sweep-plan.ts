@@ -116,7 +116,7 @@ const checkPruning = (prune: boolean, objectives: readonly Score[]): void => {
   if (!prune || (objectives.length === 1 && (by === "pnl" || by === "sharpe"))) return;
   throw new SluiceError(
     "USAGE",
-    `--prune gives up runs by their profit so far, which says little about ${objectives.join(" and ")}. Choose by pnl or by sharpe alone, or leave --prune out.`,
+    `--prune gives up runs by their profit so far, which shows little about ${objectives.join(" and ")}. Choose by pnl or by sharpe alone, or leave --prune out.`,
   );
 };
 

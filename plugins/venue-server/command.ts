@@ -79,7 +79,7 @@ const addVenueCommand = (program: Command, io: CliIo, parts: VenueParts = {}): v
     .addOption(
       new Option(
         "--dialect <name>",
-        "speak as another exchange: its paths, signatures, codes, limits and sockets",
+        "use the dialect of another exchange: its paths, signatures, codes, limits and sockets",
       ).choices([...dialects.keys()]),
     )
     .option("--no-limits", "count requests and refuse none")

@@ -40,9 +40,9 @@ import { createWatchdog, type Watchdog, type WatchdogNews, type WatchdogProcessO
 
 interface WatchdogParts {
   readonly clock?: Clock;
-  /** How an engine reaches it, for tests; a local socket otherwise. */
+  /** Address for engines, for tests; a local socket otherwise. */
   readonly listen?: WatchdogProcessOptions["listen"];
-  /** Whether the run that started it is gone, for tests; the operating system is asked otherwise. */
+  /** Tells whether the run that started it is gone, for tests; otherwise the operating system is asked. */
   readonly isGone?: () => boolean;
 }
 
@@ -76,7 +76,7 @@ const addWatchdogCommand = (program: Command, io: CliIo, parts: WatchdogParts = 
     )
     .option("--once", "end when the engine has stopped in order, or when its orders are gone")
     .option("--json", "print what happens as lines of JSON")
-    // Set by `sluice run --watchdog`, whose engine sends heartbeats whatever the config has.
+    // Set by `sluice run --watchdog`, whose engine sends heartbeats even when the config has no watchdog.
     .addOption(new Option("--beside-run [process]").hideHelp())
     .addHelpText(
       "after",
@@ -164,7 +164,7 @@ const watchdog = async (path: string, flags: Flags, io: CliIo, parts: WatchdogPa
   failIfLeft(keeper);
 };
 
-/** How the listings go while orders are canceled. */
+/** Progress of the listings while orders are canceled. */
 class ReadProgress {
   readonly #clock: Clock;
   #readAt = 0;
@@ -184,7 +184,7 @@ class ReadProgress {
     }
   }
 
-  /** What to report when nothing was reported since the last call; else undefined. */
+  /** Line to report when nothing was reported since the last call; else undefined. */
   status(): Status | undefined {
     const hadNews = this.#hasNews;
     this.#hasNews = false;

@@ -30,11 +30,11 @@ interface MonitorOptions {
   readonly report: (news: WatchNews) => void;
   /** Cancels everything; called at each trip, and again when a tripped engine reconnects. */
   readonly act: (reason: string) => void;
-  /** Whether it still cancels after a trip; left out, the engine takes it for finished. */
+  /** True while it still cancels after a trip; left out, the engine assumes that it has finished. */
   readonly isCanceling?: () => boolean;
   /** Stops canceling: a running engine looks after its orders itself. */
   readonly desist: () => void;
-  /** What the last trip did, for the next engine. */
+  /** Result of the last trip, for the next engine. */
   readonly before: () => string | undefined;
 }
 

@@ -3,7 +3,7 @@
  *
  * Invariants: heartbeats come from a timer of the loop that trades, so a blocked loop sends none; after a pause in
  * which the watchdog may have tripped, no placement is sent before it has answered; an engine whose watchdog tripped
- * halts with its reason; without a watchdog the engine goes on and reports that none is connected.
+ * halts with its reason; without a watchdog the engine continues and reports that none is connected.
  * Not here: what the watchdog does (heartbeat-monitor.ts), detection of a dead process (only the watchdog can).
  */
 import { firstValueFrom, ReplaySubject, Subject, type Subscription, takeUntil } from "rxjs";
@@ -22,11 +22,14 @@ interface HeartbeatOptions {
   readonly open: () => number;
   /** Called once, when the watchdog tripped. */
   readonly halt: (reason: string) => void;
-  /** What was refused or kept back while the watchdog's answer was awaited may pass now: `standing` has changed. */
+  /**
+   * Actions that were refused or kept back while the watchdog's answer was awaited may pass now: `standing` has
+   * changed.
+   */
   readonly cleared: () => void;
 }
 
-/** How long a watchdog that was started together with the engine may take to load, unreported. */
+/** Time in which a watchdog that was started together with the engine may load before its absence is reported. */
 const graceMs = 10_000;
 const farewellMs = 1_000;
 /** A watchdog that confirms nothing for so long counts as lost. */
@@ -47,7 +50,7 @@ export class Heartbeat {
   /** Length of a pause that the watchdog has not answered yet. */
   #doubtMs = 0;
   #tripped: string | undefined;
-  /** What the watchdog has done since it tripped. */
+  /** Result of the watchdog since it tripped. */
   #afterTrip: WatchdogStanding | undefined;
   #isLossReported = false;
   /** Beats in a row without a confirmation. */
@@ -73,7 +76,7 @@ export class Heartbeat {
     this.#isReady = true;
   }
 
-  /** Whether a watchdog is connected, now or within this time. */
+  /** Tells whether a watchdog is connected, now or within this time. */
   async armedWithin(ms: number): Promise<boolean> {
     if (this.isArmed) return true;
     const armed$ = this.#armed$.pipe(takeUntil(after(this.#options.clock, ms)));
@@ -95,7 +98,7 @@ export class Heartbeat {
     return "this process was blocked, and the watchdog has not answered yet whether it tripped";
   }
 
-  /** What the watchdog has done to orders of this engine. */
+  /** Effects of the watchdog on orders of this engine. */
   get standing(): WatchdogStanding {
     const isQuiet = this.#doubtMs === 0 && !this.#isDoubtful();
     return this.#afterTrip ?? { state: isQuiet ? "quiet" : "doubtful" };
@@ -190,7 +193,7 @@ export class Heartbeat {
     this.#options.halt(`the watchdog tripped: ${reason}`);
   }
 
-  /** What the watchdog, which tripped, does now. */
+  /** Present action of a watchdog that tripped. */
   #noteCanceling(isCanceling: boolean): void {
     const { clock, cleared } = this.#options;
     const state = isCanceling ? "canceling" : "finished";

@@ -36,7 +36,7 @@ export const ipcAddressOf = (
 /** Longer names of sockets are cut off or refused, depending on the system. */
 const pathMax = 103;
 
-/** What both sides call it in messages and locks. */
+/** Its name in messages and locks of both sides. */
 export const ipcName = ({ service, users, instance }: IpcAddress): string =>
   [service, users.join(", "), instance].join(" / ");
 

@@ -9,7 +9,7 @@ export interface WatchdogOptions {
   readonly beatMs: number;
   /** Silence after which the watchdog cancels; at least three beats. */
   readonly silenceMs: number;
-  /** What it cancels: orders of this instance, or every order of the users. */
+  /** Orders that it cancels: those of this instance, or every order of the users. */
   readonly scope: "instance" | "user";
   /**
    * Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left

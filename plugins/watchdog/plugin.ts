@@ -17,7 +17,7 @@ export const watchdogWith = (parts: WatchdogParts = {}) =>
       if (plugins.every(({ definition }) => definition !== "standby")) return;
       throw new SluiceError(
         "CONFIG_INVALID",
-        "config.plugins: a watchdog cancels the orders that the standby goes on with. Leave watchdog or standby out.",
+        "config.plugins: a watchdog cancels the orders that the standby continues with. Leave watchdog or standby out.",
       );
     },
     extend: (engine) => watchdogExtension({ ...engine, options: engine.options as WatchdogOptions }, parts),

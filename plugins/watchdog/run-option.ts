@@ -98,7 +98,7 @@ export const keepWatchdog = (
 const startWithinMs = 60_000;
 
 interface Parts {
-  /** What starts the process, for tests. */
+  /** Starter of the process, for tests. */
   readonly startChild?: StartChild;
 }
 

@@ -12,7 +12,7 @@ interface UnmetOptions {
   readonly clock: Clock;
   /** The process of the run is gone. */
   readonly isGone: () => boolean;
-  /** How long its engine may be silent. */
+  /** Longest silence of its engine. */
   readonly silenceMs: number;
 }
 
@@ -32,7 +32,7 @@ export const unmet$ = ({ clock, isGone, silenceMs }: UnmetOptions): Observable<s
     take(1),
   );
 
-/** Whether the process that started this one has ended. */
+/** True when the process that started this one has ended. */
 export const isParentGone = (pid: number): boolean => {
   // What is left without a parent gets another one, except here.
   if (process.platform !== "win32") return process.ppid !== pid;

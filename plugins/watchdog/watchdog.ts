@@ -55,11 +55,11 @@ export interface WatchdogProcessOptions {
   /** Orders of the engine's instance, or every order of the users. Default `instance`. */
   readonly scope?: "instance" | "user";
   readonly report: (news: WatchdogNews) => void;
-  /** What the socket is reached by, for tests. */
+  /** Address of the socket, for tests. */
   readonly listen?: Listen;
   /** Store of the last trip; a file next to the socket by default. */
   readonly tripRecord?: TripRecord;
-  /** Where the engine's journal is kept, for tests. */
+  /** Folder of the engine's journal, for tests. */
   readonly openDisk?: PersistedHaltOptions["openDisk"];
 }
 
@@ -83,7 +83,7 @@ export interface Watchdog {
   stop(): Promise<void>;
 }
 
-/** How long a start waits for the service; it may answer later. */
+/** Longest wait of a start for the service; the service may answer later. */
 const proofMsMax = 20_000;
 
 /** With the owner and the folder of the journal as the engine derives them. */
@@ -125,7 +125,7 @@ const doorsOf = ({ config, contract, service }: Opened, isOurs: Door["isOurs"]):
   return client.map((user) => ({ ...user, clock: service.clock, contract, isOurs }));
 };
 
-/** Whether the keys suffice, as far as that can be checked without canceling anything. */
+/** Checks that the keys suffice, as far as that is possible without canceling anything. */
 const prove = async (
   { uid, clock, gateway, ...door }: Door,
   report: WatchdogProcessOptions["report"],
@@ -163,7 +163,7 @@ interface CancelingParts {
   readonly report: WatchdogProcessOptions["report"];
 }
 
-/** What is done after a trip: one canceling at a time, with its record for the next run. */
+/** Work after a trip: one canceling at a time, with its record for the next run. */
 class Canceling {
   readonly #parts: CancelingParts;
   #work: Subscription | undefined;
@@ -186,7 +186,7 @@ class Canceling {
     const note = (): void => {
       if (isNoted) return;
       isNoted = true;
-      tripRecord.note(`${reason}; what became of the orders is not known`);
+      tripRecord.note(`${reason}; the state of the orders is not known`);
       halt?.begin(`the watchdog tripped: ${reason}`);
     };
     if (noted === "at once") note();

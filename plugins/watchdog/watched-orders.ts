@@ -1,7 +1,7 @@
 /**
  * Open orders of one user as the watchdog sees them: listed through its own gateway, and canceled together.
  *
- * Invariants: a record that cannot be read counts as one of ours unless its client id says otherwise.
+ * Invariants: a record that cannot be read counts as one of ours unless its client id differs.
  * Not here: repetition of the cancels (client/cancel-all.ts), when to begin (heartbeat-monitor.ts), which order is ours
  * (watchdog.ts).
  */

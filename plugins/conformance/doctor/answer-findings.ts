@@ -121,7 +121,7 @@ const doorFinding = ({ answers }: Profile): Finding =>
     assumed: "a code that only an absent order has",
     found: answers.notFoundCode,
     evidence:
-      "wrong credentials are answered with it: an order in doubt would be taken for absent; remove or correct the row",
+      "wrong credentials are answered with it: an order in doubt would be treated as absent; remove or correct the row",
   });
 
 const dataFinding = ({ contract }: ExaminationState, { envelope, endpoint, status }: Reply): Finding => {

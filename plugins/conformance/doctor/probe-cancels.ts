@@ -134,10 +134,6 @@ const noteWeight = (examination: ExaminationState): void => {
     );
   else
     note(
-      unseen(
-        contract.profile,
-        row,
-        "no answer around it told the count of used weight, or another client was spending",
-      ),
+      unseen(contract.profile, row, "no answer around it had the count of used weight, or another client was spending"),
     );
 };

@@ -177,7 +177,7 @@ export const probeUnsignedCharge = async (examination: ExaminationState): Promis
       unseen(
         contract.profile,
         row,
-        extra === undefined ? "no answer around it told the count of used weight" : "another client was spending",
+        extra === undefined ? "no answer around it had the count of used weight" : "another client was spending",
       ),
     );
 };

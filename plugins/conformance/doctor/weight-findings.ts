@@ -34,7 +34,7 @@ export const noteWeights = async (examination: ExaminationState, known: bigint |
   const row = "limits.failedCounts";
   const [extra] = failed;
   if (extra === undefined)
-    note(unseen(contract.profile, row, "the count of used weight was not told around a failed call"));
+    note(unseen(contract.profile, row, "no answer around a failed call had the count of used weight"));
   else note(judged(contract.profile, row, extra > 0, `a failed query added ${extra}`));
 };
 
@@ -85,6 +85,6 @@ const weightFinding = (examination: ExaminationState, name: Query, reading: Read
   const { profile } = examination.contract;
   const row = `weights.${name}` as const;
   if (reading.kind === "value") return judged(profile, row, reading.value, `the user's count grew by ${reading.value}`);
-  if (reading.kind === "none") return unseen(profile, row, "the minute turned, or nothing told the count around it");
+  if (reading.kind === "none") return unseen(profile, row, "the minute ended, or no answer around it had the count");
   return unseen(profile, row, `the count grew by ${reading.of.join(", ")}: another client may be spending`);
 };

@@ -48,7 +48,11 @@ const results = (scenario: TradeScenario): Verdict => {
     record: mixed.records.find((record) => fieldOf(record, "ordId") === ordId) ?? mixed.records[index],
   }));
   return all([
-    expectThat(one.records.length === 0 || elementDone(one.records[0]), one, "the only element is told as cancelled"),
+    expectThat(
+      one.records.length === 0 || elementDone(one.records[0]),
+      one,
+      "the only element is reported as cancelled",
+    ),
     ...told.map(({ ordId, record }, index) =>
       index === 0
         ? expectThat(!elementDone(record), mixed, `a failure for ${ordId}, which was complete`, JSON.stringify(record))
@@ -63,7 +67,7 @@ export const batchRules: readonly Rule[] = [
   ),
   tradeRule("4.4-cancels", "a batch cancels every open order it names", ({ after }) => all(after.order.map(complete))),
   tradeRule("4.4-elements", "data corresponds to the request element by element", corresponds),
-  tradeRule("4.4-results", "each element tells how its attempt ended", results),
+  tradeRule("4.4-results", "each element reports how its attempt ended", results),
   tradeRule("4.4-mixed", "open: the envelope of a batch with good and bad elements", ({ cancel: { mixed } }) => {
     const fields = Object.keys(mixed.records[0] ?? {}).join(", ");
     return open(`code ${JSON.stringify(mixed.envelope["code"])}, elements of ${fields} (G9)`);

@@ -138,6 +138,6 @@ const askFirst = (url: string, { placesOrders }: CheckOptions): void => {
   if (host === "") return;
   throw new SluiceError(
     "USAGE",
-    `check places and cancels orders, and ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`,
+    `check places and cancels orders, and ${host} is not this machine. If that is a test account, allow it: sluice check … --places-orders`,
   );
 };

@@ -12,7 +12,7 @@ import { need, type TestClient } from "./test-client.ts";
 import { sample, tradeScenario } from "./trade-scenario.ts";
 
 const elsewhere: readonly (readonly [RegExp, string])[] = [
-  [/^2\.1-msg$/, "what it says of a success is its own"],
+  [/^2\.1-msg$/, "its text for a success is its own"],
   [/^(4\.6|9)-/, "it has paths of its own"],
   [/^4\.[23]-default$/, "engines always name the number of results"],
   [/^(7\.2|8\.1|8\.4)-|^5-shared$/, "it has layers of its own, see D-limits"],
@@ -192,7 +192,7 @@ export const dialectRules: readonly Rule[] = [
   rule("D-signature", "wrong credentials are refused with a status of their own", "trade key", refusesFaults),
   rule("D-refusal", "an order that cannot be is judged, by a code that is listed", "trade key", refusesOrders),
   rule("D-duplicate", "an id that is taken does not read as not executed", "trade key", keepsTakenId),
-  rule("D-absent", "an order that does not exist is told as such, or not at all", "trade key", absent),
+  rule("D-absent", "an order that does not exist is reported as such, or not at all", "trade key", absent),
   rule("D-limits", "as many reads as a layer holds pass", "key", (testClient) => {
     need(testClient.roles.main);
     return fillsAll(testClient);

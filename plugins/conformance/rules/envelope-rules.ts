@@ -120,7 +120,7 @@ export const envelopeRules: readonly Rule[] = [
   rule("2.2-times", "createdAt and updatedAt are digits only", "trade key", (testClient) =>
     looksLike(testClient, ["createdAt", "updatedAt"], "digits only", (text) => /^\d+$/.test(text)),
   ),
-  rule("2.2-echo", "the record tells the order that was placed", "trade key", async (testClient) => {
+  rule("2.2-echo", "the record is the order that was placed", "trade key", async (testClient) => {
     const { a } = await tradeScenario(testClient);
     const told = ["instId", "clOrdId", "side", "ordType"] as const;
     return recordIs(testClient, (record, reply) =>
@@ -143,7 +143,7 @@ export const envelopeRules: readonly Rule[] = [
   rule("2.2-unit", "open: the unit of createdAt", "trade key", (testClient) =>
     recordIs(testClient, (record) => open(`createdAt in ${unitOf(fieldOf(record, "createdAt").length)} (G3)`)),
   ),
-  rule("7-envelope", "failures are told through code and msg", "trade key", async (testClient) =>
+  rule("7-envelope", "failures are reported by code and msg", "trade key", async (testClient) =>
     all((await failureOf(testClient)).map(judgeFailure)),
   ),
   rule("7-other", "open: statuses and codes of failures", "key", async (testClient) => {

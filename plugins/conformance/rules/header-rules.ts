@@ -75,13 +75,13 @@ const freshValue =
   };
 
 export const headerRules: readonly Rule[] = [
-  rule("8.4-ip", "every success tells what remains for the address", "key", (testClient) =>
+  rule("8.4-ip", "every success has what remains for the address", "key", (testClient) =>
     onEverySuccess(testClient, "ipRemaining", layers.ip.capacity - 1),
   ),
-  rule("8.4-key", "every success tells what remains for the key", "key", (testClient) =>
+  rule("8.4-key", "every success has what remains for the key", "key", (testClient) =>
     onEverySuccess(testClient, "keyRemaining", layers.key.capacity - 1),
   ),
-  rule("8.4-uid", "every success tells what the user has used", "key", (testClient) =>
+  rule("8.4-uid", "every success has what the user has used", "key", (testClient) =>
     onEverySuccess(testClient, "uidUsed", layers.uid.capacity),
   ),
   rule("8.4-ip-falls", "what remains for the address falls by one with each request", "key", (testClient) =>

@@ -60,7 +60,7 @@ export const limitRules: readonly Rule[] = [
     const [first] = await refusedOf(testClient);
     return first === undefined ? noBreach : open(`${first.shown} (G15)`);
   }),
-  rule("8.1-key", "10 requests of one key fit a second, and no more", "key", keyCapacity),
+  rule("8.1-key", "at most 10 requests of one key fit a second", "key", keyCapacity),
   rule("8.1-key-later", "the next second the key may ask again", "key", async (testClient) =>
     answered(lastOf(await keyLimitProbe(testClient)).later, "an answer after a second of silence"),
   ),
@@ -68,7 +68,7 @@ export const limitRules: readonly Rule[] = [
     const { otherKey } = lastOf(await keyLimitProbe(testClient));
     return otherKey === undefined ? noBreach : answered(otherKey, "an answer to the other key");
   }),
-  slowRule("8.1-uid", "a weight of 1200 fits a minute, and no more", "key", async (testClient) => {
+  slowRule("8.1-uid", "at most a weight of 1200 fits a minute", "key", async (testClient) => {
     const { passed, breach } = await userLimitProbe(testClient);
     return expectThat(
       passed === floodCalls,
@@ -98,7 +98,7 @@ export const limitRules: readonly Rule[] = [
     const { freed } = await userLimitProbe(testClient);
     return answered(freed, "an answer in the next minute");
   }),
-  slowRule("8.1-ip", "1200 requests of one address fit a minute, and no more", "nothing", async (testClient) => {
+  slowRule("8.1-ip", "at most 1200 requests of one address fit a minute", "nothing", async (testClient) => {
     const { passed, last } = await ipLimitProbe(testClient);
     return expectThat(
       passed === layers.ip.capacity,

@@ -60,7 +60,7 @@ export const orderRules: readonly Rule[] = [
   tradeRule("4.1-wrong-hint", "open: an instId that is not the order's", ({ order, otherInstId }) =>
     open(otherInstId === undefined ? "not asked: one product only" : `with ${otherInstId}: ${order.misled.shown}`),
   ),
-  tradeRule("4.1-either", "without ordId and clOrdId no order is told", ({ order: { neither } }) =>
+  tradeRule("4.1-either", "without ordId and clOrdId no order is returned", ({ order: { neither } }) =>
     expectThat(
       neither.records.every((record) => fieldOf(record, "state") === ""),
       neither,

@@ -51,8 +51,8 @@ const mayNotCancel = (testClient: TestClient, who: Who, words: string): Promise<
     const state = await stateOf(testClient, order);
     return all([
       refuses(reply, words),
-      expectThat(!complete.includes(state), reply, "the order stands", `${order.ordId} is ${state}`),
-      expectThat(!elementDone(reply.records[0]) || reply.status !== 200, reply, "no element told as cancelled"),
+      expectThat(!complete.includes(state), reply, "the order remains", `${order.ordId} is ${state}`),
+      expectThat(!elementDone(reply.records[0]) || reply.status !== 200, reply, "no element reported as cancelled"),
     ]);
   });
 

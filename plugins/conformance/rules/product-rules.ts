@@ -131,7 +131,7 @@ export const productRules: readonly Rule[] = [
   rule("4.6-setLeverage", "POST /api/v1/account/set-leverage is served", "trade key", (testClient) =>
     served(testClient, "setLeverage"),
   ),
-  rule("9-prefix", "no endpoint stands outside /api/v1/", "nothing", async (testClient) =>
+  rule("9-prefix", "no endpoint is outside /api/v1/", "nothing", async (testClient) =>
     all([
       await notServedAt(testClient, "/common/instruments"),
       await notServedAt(testClient, "/api/common/instruments"),

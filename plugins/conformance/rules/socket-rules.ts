@@ -194,7 +194,7 @@ const login = (testClient: TestClient): Promise<Verdict> =>
   });
 
 export const socketRules: readonly Rule[] = [
-  rule("8.2-connections", "30 connections of one address fit, and no more", "socket", connections),
-  rule("8.2-subscriptions", "100 subscriptions of one connection fit, and no more", "socket", subscriptions),
-  rule("8.2-words", "open: what a fresh connection says", "socket", login),
+  rule("8.2-connections", "at most 30 connections of one address fit", "socket", connections),
+  rule("8.2-subscriptions", "at most 100 subscriptions of one connection fit", "socket", subscriptions),
+  rule("8.2-words", "open: the first messages of a connection", "socket", login),
 ];

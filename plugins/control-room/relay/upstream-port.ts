@@ -92,7 +92,7 @@ const textIn = async (response: Response): Promise<string> => {
 };
 
 const tooLarge = (): SluiceError =>
-  new SluiceError("ENGINE_STATE", "The control port sent more than any engine has to tell.");
+  new SluiceError("ENGINE_STATE", "The control port sent more than any engine can report.");
 
 async function* partsOf({ body }: Response): AsyncGenerator<string> {
   if (body === null) return;
@@ -187,7 +187,7 @@ export const followEngine = async (
   const silence = new AbortController();
   const signal = AbortSignal.any([stopping, silence.signal]);
   const fallSilent = (): void =>
-    silence.abort(new SluiceError("ENGINE_STATE", `Nothing was heard from ${link.origin} for two seconds.`));
+    silence.abort(new SluiceError("ENGINE_STATE", `Nothing was received from ${link.origin} for two seconds.`));
   let timer = clock.setTimer(clock.now() + openMsMax, fallSilent);
   try {
     const response = await request(link, `${pathOf(id)}/stream`, { signal });

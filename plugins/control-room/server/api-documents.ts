@@ -112,7 +112,7 @@ const actionNames = Object.keys(actionSchemas);
 const schemas = (): Json => ({
   Update: updateOf("prefixItems"),
   Failure: failure,
-  Result: { oneOf: [done, failure], description: "What became of an action." },
+  Result: { oneOf: [done, failure], description: "Outcome of an action." },
   SourceList: sourceList,
   Event: {
     type: "object",
@@ -242,7 +242,7 @@ const openapi = (version: string): Json => ({
 const messages: Readonly<Record<string, Json>> = {
   snapshot: {
     title: "Everything",
-    summary: "Everything as it stands. The first message, and again where too much was missed.",
+    summary: "The whole present state. The first message, and again where too much was missed.",
     payload: updateOf("items"),
   },
   update: { title: "Changes", summary: "What has changed, at most ten times a second.", payload: updateOf("items") },
@@ -256,7 +256,7 @@ const messages: Readonly<Record<string, Json>> = {
         silentMs: {
           type: "number",
           description:
-            "Milliseconds since the engine's own thread was heard: more than 2,000 means that it stands still.",
+            "Milliseconds since the engine's own thread last reported: more than 2,000 means that it is blocked.",
         },
       },
     },

@@ -193,11 +193,11 @@ export const openControlRoom = (context: PluginContext<ControlOptions>): (() => 
   const accounts = options.account ? users.map((user) => ({ user, ...accountOf(user) })) : [];
   const source = new EngineSource(facts.name, facts, { ...context, accounts });
   const opening = takePlace(source, options, (why) =>
-    print(`dashboard: the control port has failed (${why}); the engine goes on`),
+    print(`dashboard: the control port has failed (${why}); the engine continues`),
   );
   opening.then(
     ({ link }) => print(`dashboard: ${link}`),
-    (error: unknown) => print(`dashboard: ${messageOf(error)} The engine goes on without it.`),
+    (error: unknown) => print(`dashboard: ${messageOf(error)} The engine continues without it.`),
   );
   every(beatMs, () => void opening.then((place) => place.beat()).catch(() => undefined));
   return async () => {

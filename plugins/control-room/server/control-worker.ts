@@ -31,7 +31,7 @@ const feeds = new Map<string, SourceFeed>();
 const waiting = new Map<number, (answer: EngineAnswer) => void>();
 let asked = 0;
 
-/** Timeout of an action; longer than an engine takes for one: engine-source.ts. */
+/** Timeout of an action; longer than an engine needs for one (engine-source.ts). */
 const askMsMax = 15_000;
 const silence = {
   ok: false,

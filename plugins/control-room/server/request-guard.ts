@@ -38,7 +38,7 @@ export type RefusalCode = keyof typeof refusals;
 
 const refusals = {
   REQUEST_MALFORMED: [400, "The request is not one that this port understands."],
-  HTTP_VERSION: [505, "Only HTTP/1.1 is spoken here."],
+  HTTP_VERSION: [505, "Only HTTP/1.1 is supported."],
   PEER_FOREIGN: [403, "Only this machine may ask."],
   HOST_FOREIGN: [421, "The Host header is not one of this port's names."],
   ORIGIN_FOREIGN: [403, "Requests of other sites are not answered."],

@@ -1,7 +1,7 @@
 /**
  * Feed of one source to all its readers: the document in the port's thread, and server-sent events for each reader.
  *
- * Invariants: an update is written as bytes once, for all readers; a reader whose socket takes no more gets nothing
+ * Invariants: an update is written as bytes once, for all readers; a reader whose socket is full gets nothing
  * until it does: only the keys of the rows that it missed are kept, at most `missedMax`, then it receives a snapshot;
  * so a reader costs one update at most, at any speed; one that takes nothing for `stuckMs` is disconnected.
  * Not here: access (request-guard.ts), the origin of updates (control-thread.ts).

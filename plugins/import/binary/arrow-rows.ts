@@ -51,7 +51,7 @@ export const eachArrowRow = async (part: TextPart, handler: RecordHandler): Prom
   await eachArrowBatch(part, async (batch, readBytes) => {
     const table = await tableOf(batch, arrow, part);
     if (!isWhole(table, (index) => table.getChildAt(index)))
-      throw importDamaged(part.name, "Arrow data", new Error(`a batch says that it holds ${table.numRows} rows`));
+      throw importDamaged(part.name, "Arrow data", new Error(`a batch claims ${table.numRows} rows`));
     const columns = columnsOf(table, arrow.Type);
     const names = columns.map(({ name }) => name);
     for (let row = 0; row < table.numRows; row++)

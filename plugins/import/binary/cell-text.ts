@@ -2,7 +2,7 @@
  * Values of binary files as the text of cells.
  *
  * Invariants: integers and decimals keep all digits; a float becomes the shortest text that is read as the same float,
- * of at most fifteen digits, because it holds no more digits of a decimal; instants become counts since the epoch;
+ * of at most fifteen digits, because it cannot hold more digits of a decimal; instants become counts since the epoch;
  * missing values become empty cells.
  */
 

@@ -40,7 +40,7 @@ export const eachNumpyRecord = async (
     for (let index = 0; index < count; index++) take(view, index * array.rowBytes, row + index + 1);
     row += count;
   }
-  if ((await queue.peek(1)).length > 0) throw queue.damaged("it goes on after its last row");
+  if ((await queue.peek(1)).length > 0) throw queue.damaged("it continues after its last row");
 };
 
 const rowsAtOnce = 4_096;

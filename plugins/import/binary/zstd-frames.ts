@@ -16,9 +16,9 @@ export const unpackedFrames = async function* (
     if (magic >>> 4 === skippable) await bytes.take((await bytes.take(4)).readUInt32LE());
     else if (magic === frameMagic)
       yield* pipeline(Readable.from(frameOf(bytes)), unpacker(), () => undefined) as Readable;
-    else throw new Error("after a frame it goes on with something else");
+    else throw new Error("after a frame it continues with something else");
   }
-  if (await bytes.has(1)) throw new Error("after a frame it goes on with something else");
+  if (await bytes.has(1)) throw new Error("after a frame it continues with something else");
 };
 
 const [frameMagic, skippable] = [0xfd2fb528, 0x184d2a5] as const;

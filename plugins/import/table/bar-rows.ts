@@ -156,7 +156,7 @@ export class BarRows implements RowSink {
     const { file } = this.#options;
     const barMs = shortestGap(times, this.#toldMs ?? Number.POSITIVE_INFINITY);
     if (barMs === Number.POSITIVE_INFINITY)
-      throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be told from fewer than two rows.`);
+      throw new SluiceError("IMPORT_INVALID", `${file}: the length of a bar cannot be found from fewer than two rows.`);
     const commonMs = commonGap(times);
     // Hardly any gap is shorter: a shorter one is not the bar length but a bar off the grid, and is reported as such.
     if (commonMs > barMs && shorterGaps(times, commonMs) <= times.length * slipShare) return commonMs;

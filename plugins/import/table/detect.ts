@@ -73,7 +73,7 @@ export const planFor = (rows: readonly Row[], subject: Subject): Plan => {
     const names = found.map(({ name, about }) => `--layout ${name}: ${about}`);
     throw new SluiceError(
       "IMPORT_INVALID",
-      `${file}: its rows can be read in ${found.length} ways. Say which one is right:`,
+      `${file}: its rows can be read in ${found.length} ways. Choose the right one:`,
       names,
     );
   }

@@ -119,7 +119,7 @@ class TableReader {
     const series = sink.series();
     const { form } = this.#reading;
     const { floats } = this.#values;
-    if (floats > 0) this.#options.note("floats printed in full, read as the decimals they stand for", floats);
+    if (floats > 0) this.#options.note("floats printed in full, read as the decimals they were rounded from", floats);
     if (this.#early > 0 && form !== "dates")
       this.#options.note(`rows before 2009, by times read as ${formNames[form]}`, this.#early);
     if (order.isReversed) this.#options.note("rows newest first, turned round", order.at.length);
@@ -269,7 +269,7 @@ class TableReader {
     throw importInvalid(
       this.#file,
       line,
-      `the timestamp ${JSON.stringify(text)} is of ${formNames[unit]}; rows before it tell ${formNames[form]}.`,
+      `the timestamp ${JSON.stringify(text)} is of ${formNames[unit]}; rows before it have ${formNames[form]}.`,
     );
   }
 

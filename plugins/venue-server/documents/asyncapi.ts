@@ -32,7 +32,7 @@ const says: Readonly<Record<wire.channels.ChannelName, string>> = {
   trades: "Public trades.",
   tickers: "Best bid and ask; empty text where there is none.",
   books: "The book: first whole, then changes. A size of 0 removes the price.",
-  candle1m: "Bars of one minute as they stand.",
+  candle1m: "Bars of one minute, also unfinished ones.",
   orders: "The user's orders as they change.",
   positions: "The user's positions as they change.",
   account: "The user's balances as they change.",
@@ -58,7 +58,7 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
         title: "The socket",
         description: [
           "Public and private channels share one connection.",
-          `Where nothing was heard for ${silenceMsMax} ms, or the client reads too slowly, the service closes with 1008; after a message that is too large with 1009, for a restart with 1012, and at its end with 1001.`,
+          `When nothing was received for ${silenceMsMax} ms, or the client reads too slowly, the service closes with 1008; after a message that is too large with 1009, for a restart with 1012, and at its end with 1001.`,
           "The text `ping`, which is no JSON, is answered with the text `pong`.",
         ].join(" "),
         messages: Object.fromEntries(
@@ -70,10 +70,10 @@ export const asyncApi = (contract: Contract, { wsUrl }: AsyncApiOptions = {}): J
       subscribe: operation("receive", "Subscribe or unsubscribe", refs(["subscribe"]), refs(["subscribed", "refused"])),
       login: operation("receive", "Prove who asks", refs(["login"]), refs(["loggedIn", "refused"])),
       pong: operation("receive", "Answer a ping", refs(["pong"])),
-      ping: operation("send", "Ask whether anybody is there", refs(["ping"])),
-      pushPublic: operation("send", "Tell what happened on the market", pushes(publicChannels)),
+      ping: operation("send", "Ask for a sign of life", refs(["ping"])),
+      pushPublic: operation("send", "Report events of the market", pushes(publicChannels)),
       pushPrivate: {
-        ...operation("send", "Tell what happened to the user", pushes(privateChannels)),
+        ...operation("send", "Report events of the user", pushes(privateChannels)),
         security: [{ $ref: "#/components/securitySchemes/login" }],
       },
     },
@@ -100,7 +100,7 @@ const infoOf = (contract: Contract): Json => {
     description: [
       `At most ${connectionsPerIp} concurrent connections of one address, and at most ${subscriptionsPerConnection} channel subscriptions of one connection.`,
       `Public channels: ${publicChannels.join(", ")}. Private channels, after a login: ${privateChannels.join(", ")}.`,
-      "The description says no more of the socket. Assumed:",
+      "The description contains nothing further about the socket. Assumed:",
       assumptionLines(
         contract,
         Object.keys(contract.profile.websocket).map((key) => `websocket.${key}`),
@@ -207,10 +207,15 @@ const messagesOf = (contract: Contract): Readonly<Record<string, Json>> => {
       shaped({ event: { type: "string", const: "error" }, code, msg: { type: "string" }, arg, ts: whole }, ["arg"]),
       { event: "error", code: profile.answers.badRequestCode, msg: "No such channel.", arg: exampleArg, ts },
     ),
-    ping: message("ping", "Is anybody there?", shaped({ event: { type: "string", const: "ping" }, ts: whole }), {
-      event: "ping",
-      ts,
-    }),
+    ping: message(
+      "ping",
+      "Request for a sign of life.",
+      shaped({ event: { type: "string", const: "ping" }, ts: whole }),
+      {
+        event: "ping",
+        ts,
+      },
+    ),
   };
   const { publicChannels, privateChannels } = profile.websocket;
   return {

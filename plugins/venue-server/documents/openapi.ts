@@ -46,7 +46,7 @@ const infoOf = (contract: Contract): Json => {
     description: [
       "Spot instruments and perpetual swaps: orders, instrument ids, limits.",
       `Every request must pass three layers: ${ip.capacity} requests a minute of one address, ${key.capacity} requests a second of one API key, a weight of ${uid.capacity} a minute of one user (UID). Beyond any of them the answer is at once HTTP ${limitedStatus}; a user over the weight is blocked on all keys until the next minute begins.`,
-      `A method and path that are not listed here are answered with HTTP ${contract.profile.answers.unknownPathStatus}, whatever the method; OPTIONS tells the methods of a path.`,
+      `A method and path that are not listed here are answered with HTTP ${contract.profile.answers.unknownPathStatus} for every method; OPTIONS lists the methods of a path.`,
       "Assumed for all calls, as the description leaves it open:",
       assumptionLines(contract, [
         "answers.successMsg",
@@ -179,7 +179,7 @@ const responsesOf = (contract: Contract, name: EndpointName): Json => {
   };
   const mayRefuse = refusable.includes(name) && profile.answers.orderErrorStatus === 200;
   const ok = {
-    description: mayRefuse ? "Done, or refused by the rules of trading: the code tells." : "Done.",
+    description: mayRefuse ? "Done, or refused by the rules of trading: see the code." : "Done.",
     headers: limitHeaderRefs(),
     content: {
       "application/json": {

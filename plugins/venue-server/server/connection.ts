@@ -83,7 +83,7 @@ export class Connection {
       pingMs: speech.heartbeat.pings ? pingMs : Number.POSITIVE_INFINITY,
       silenceMsMax,
       ping: () => this.#say({ event: "ping" }),
-      silent: () => this.#end(codes.refused, `nothing was heard for ${silenceMsMax} ms`),
+      silent: () => this.#end(codes.refused, `nothing was received for ${silenceMsMax} ms`),
     });
     this.#listen();
   }

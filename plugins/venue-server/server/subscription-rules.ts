@@ -48,7 +48,7 @@ export const channelProblem = (
       `There is no such channel; there are ${[...websocket.publicChannels, ...websocket.privateChannels].join(", ")}.`,
     );
   }
-  if (instId !== undefined) return bad("This channel takes no instId: it tells of all.");
+  if (instId !== undefined) return bad("This channel takes no instId: it covers all.");
   if (key === undefined) return { code: answers.authCode, msg: "This channel needs a login first." };
   const permission = permissionOf(contract, channel);
   if (key.permissions.includes(permission)) return undefined;

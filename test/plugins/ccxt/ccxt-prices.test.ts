@@ -114,7 +114,7 @@ describe("Live prices of an exchange", () => {
     expect(told).toEqual(["market.way testex: best prices of BTC-USDT do not come by watchBidsAsks: not for spot"]);
     expect(second.told).toEqual([
       "market.missing testex: it shows no trades of BTC-USDT",
-      "market.way testex: best prices of BTC-USDT do not come by watchBidsAsks: it tells no quantities",
+      "market.way testex: best prices of BTC-USDT do not come by watchBidsAsks: it has no quantities",
     ]);
   });
 
@@ -149,7 +149,7 @@ describe("Live prices of an exchange", () => {
     await pass(29_000);
     expect(prices.refusal()).toBeUndefined();
     await pass(2_000);
-    expect(prices.refusal()).toBe("testex has told no price for 31 s");
+    expect(prices.refusal()).toBe("testex has sent no price for 31 s");
   });
 
   it("are asked for where the exchange refuses to push them, and asked again where there is no other way", async () => {
@@ -207,7 +207,7 @@ describe("Live prices of an exchange", () => {
       (one) => Object.assign(one, { markets }),
       { instruments, staleMs: 10_000 },
     );
-    expect(prices.refusal()).toBe("testex has told no price yet");
+    expect(prices.refusal()).toBe("testex has sent no price yet");
     exchange.tell(`best ${symbol}`, best("100.1", "100.3"));
     await pass(8_000);
     exchange.tell(`best ${symbol}`, best("100.2", "100.3"));
@@ -216,7 +216,7 @@ describe("Live prices of an exchange", () => {
     await pass(8_000);
     expect([told.at(-1), prices.refusal()]).toEqual([
       "market.stale testex: no price of BTC-USDT for 12 s",
-      "testex has told no price for 17 s",
+      "testex has sent no price for 17 s",
     ]);
   });
 
@@ -238,7 +238,7 @@ describe("Live prices of an exchange", () => {
     [
       "steps that depend on the price",
       { markets: { [symbol]: spot(symbol) }, precisionMode: 3 },
-      /^DATA_UNAVAILABLE testex tells no fixed price step of BTC\/USDT/,
+      /^DATA_UNAVAILABLE testex states no fixed price step of BTC\/USDT/,
     ],
     [
       "a product that is not traded",

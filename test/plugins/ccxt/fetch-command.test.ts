@@ -65,7 +65,7 @@ describe("sluice fetch", () => {
     });
     expect([stopped.code, stopped.out, existsSync(out)]).toEqual([130, "", false]);
     expect(stopped.err).toContain(
-      `The fetch was stopped. What was fetched is kept in ${out}.part; the same command goes on from there.`,
+      `The fetch was stopped. What was fetched is kept in ${out}.part; the same command continues from there.`,
     );
     const { code, out: text } = await run(args);
     expect([code, existsSync(`${out}.part`)]).toEqual([0, false]);

@@ -405,7 +405,7 @@ describe("What is asked for wrongly", () => {
 
   it("is refused with the command that installs ccxt where that is missing", async () => {
     expect(await refused({ exchange: "binance" })).toBe(
-      "CONFIG_INVALID ccxt is not installed. Install it beside Sluice: npm install ccxt",
+      "CONFIG_INVALID ccxt is not installed. Install it next to Sluice: npm install ccxt",
     );
   });
 });

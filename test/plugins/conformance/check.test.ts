@@ -181,7 +181,7 @@ describe("sluice check of a service that is not on this machine", () => {
     const { code, out, err } = await run([`https://${host}`, "--keys", "/nowhere/keys.json"]);
     expect([code, out, rings()]).toEqual([2, "", 0]);
     expect(err).toContain(
-      `${refusal} ${host} is not this machine. If that is a test account, say so: sluice check … --places-orders`,
+      `${refusal} ${host} is not this machine. If that is a test account, allow it: sluice check … --places-orders`,
     );
   });
 

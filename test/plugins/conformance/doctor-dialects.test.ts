@@ -1,4 +1,7 @@
-/** The doctor over services that speak as another exchange: what is concluded, and that what the dialect answers for is not offered. */
+/**
+ * The doctor over services that use the dialect of another exchange: what is concluded, and that what the dialect
+ * answers for is not offered.
+ */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { examine } from "../../../plugins/conformance/doctor/doctor.ts";
 import { blofin } from "../../../plugins/exchanges/blofin.ts";

@@ -163,7 +163,7 @@ describe("A control port", () => {
     ]);
   });
 
-  it("has a reading token only where nobody may act", async () => {
+  it("has a reading token only where no action is allowed", async () => {
     const room = await start([resting()], { readOnly: true });
     expect(JSON.parse((await room.ask({})).body)).toMatchObject({ access: "read" });
     const refused = await room.ask(act({ type: "halt" }));

@@ -20,7 +20,7 @@ describe("sluice run --ui", () => {
     });
   });
 
-  it("leaves the config to it where nobody may act", () => {
+  it("leaves the config to it where no action is allowed", () => {
     expect(readOnly.configure(config, true, { ui: true })).toBe(config);
     expect(() => readOnly.configure(config, true, {})).toThrow("--ui-read-only goes with --ui");
   });

@@ -87,7 +87,7 @@ describe("The health plugin", () => {
     utimesSync(other, old, old);
     expect(await ask(other)).toMatchObject({
       code: 1,
-      text: expect.stringMatching(/has not said anything for 3\d s/) as string,
+      text: expect.stringMatching(/has not reported for 3\d s/) as string,
     });
     expect((await ask(other, "--max-age-ms", "60000")).code).toBe(0);
     writeFileSync(other, "x");

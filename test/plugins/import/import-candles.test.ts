@@ -190,7 +190,7 @@ describe("A candle import refuses by line and value:", () => {
     [
       "seconds and dates mixed",
       ["1640995260,1,1,1,1,1", minute(2)],
-      /:3: the timestamp .* is of dates; rows before it tell seconds/,
+      /:3: the timestamp .* is of dates; rows before it have seconds/,
     ],
     ["a single row", [minute(1)], /cannot be told from fewer than two rows/],
     ["no row", [], /cannot be told from fewer than two rows/],

@@ -102,7 +102,7 @@ describe("sluice import", () => {
     [[csv, "--instrument", "BTC-USDT", "--terms", "no.csv"], /no.csv: there is no such file/],
     [
       [csv],
-      /bars.csv: its name tells no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument 'bars.csv=BTC-USDT-SWAP'/,
+      /bars.csv: its name contains no instrument. Name it: --instrument BTC-USDT-SWAP, or --instrument 'bars.csv=BTC-USDT-SWAP'/,
     ],
     [["--instrument", "BTC-USDT"], /missing required argument 'files'/],
   ])("refuses %j and writes nothing", async (words, message) => {

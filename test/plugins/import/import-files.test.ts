@@ -115,7 +115,7 @@ describe("Several files", () => {
       {},
       /is BTC-USDT spot or a perpetual swap\? Say --market spot .*--instrument 'BTCUSDT\*=BTC-USDT-SWAP'/,
     ],
-    ["prices.csv", {}, /its name tells no instrument/],
+    ["prices.csv", {}, /its name contains no instrument/],
     ["prices.csv", { instrument: "BTCUSDT" }, /not an instrument id/],
   ])("named %s with %j are of the instrument %s", async (name, options, expected) => {
     const attempt = importAll(folder({ [name]: bars(0, 3) }), options);

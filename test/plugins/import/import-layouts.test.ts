@@ -679,7 +679,7 @@ describe("A layout that is not clear", () => {
   it("is refused with the names of those that fit", async () => {
     const flat = "1704067200000,5,5,5,5,1\n1704067260000,5,5,5,5,1\n";
     await expect(read(flat)).rejects.toThrow(
-      /its rows can be read in 3 ways. Say which one is right:\n.*--layout ohlcv: .*\n.*--layout bitfinex-candles: .*\n.*--layout coinbase-candles/,
+      /its rows can be read in 3 ways. Choose the right one:\n.*--layout ohlcv: .*\n.*--layout bitfinex-candles: .*\n.*--layout coinbase-candles/,
     );
     expect((await read(flat, { layout: "ohlcv" })).found?.plan.layout.name).toBe("ohlcv");
   });

@@ -77,7 +77,7 @@ const cases: readonly (readonly [
       binanceKline(true, "3"),
     ],
     ["candle 60000 2.0 4.0 1.0 3.0 7.5", "trade 0 -1 10.5 2"],
-    ["trades told a second time (single and aggregated), dropped: 1", "bars that had not ended, dropped: 1"],
+    ["repeated trades (single and aggregated), dropped: 1", "bars that had not ended, dropped: 1"],
   ],
   [
     "OKX",

@@ -245,9 +245,9 @@ describe("Paper on live prices", () => {
       "no best price of BTC-USDT-SWAP has come for 60 s",
     );
     expect(refusals).toEqual([
-      "testex has told no price yet",
+      "testex has sent no price yet",
       undefined,
-      "testex has told no price for 39 s",
+      "testex has sent no price for 39 s",
       undefined,
     ]);
     expect(events.filter(({ type }) => type === "fill")).toMatchObject([{ side: "buy", px: "60000.1", qty: "0.01" }]);

@@ -1,5 +1,6 @@
 /**
- * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded service over loopback.
+ * Two engines on one user, each with a key of its own, that share one quota by a real Redis, against the embedded
+ * service over loopback.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -169,7 +170,8 @@ describe.skipIf(redisServer === undefined)(
         );
       expect(server.resting()).toBe(0);
 
-      // One engine does not go on alone, and one that was halted for a reason of its own as well does not go on with the others.
+      // One engine does not go on alone, and one that was halted for a reason of its own as well does not go on with
+      // the others.
       const [first, second] = engines as [(typeof engines)[0], (typeof engines)[0]];
       expect(() => first.engine.resume("on its own")).toThrow("All engines of the group are halted (maintenance)");
       second.engine.halt("its own reason").subscribe();
@@ -203,7 +205,7 @@ describe.skipIf(redisServer === undefined)(
       // Two processes of one name: the younger halts the older, and both say why.
       const younger = await start(server, "ann-2", redis.url, { name: "ann-1" });
       expect(await younger.when((event) => event.type === "anomaly" && event.what === "quota.name")).toMatchObject({
-        detail: expect.stringMatching(/^another process was heard as ann-1 \d+\.\d s ago and halts now/),
+        detail: expect.stringMatching(/^another process reported as ann-1 \d+\.\d s ago and halts now/),
       });
       await first.when(
         (event) =>

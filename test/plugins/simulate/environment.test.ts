@@ -1,4 +1,7 @@
-/** What the rarer worlds of a story are made of: outages, lost memory, ids that come again, slots that hold one order too many. */
+/**
+ * What the rarer worlds of a story are made of: outages, lost memory, ids that come again, slots that hold one order
+ * too many.
+ */
 import { concat, map, NEVER, range } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { CoverageMarks } from "../../../plugins/simulate/coverage-marks.ts";
@@ -133,7 +136,7 @@ describe("A slot with two orders", () => {
     change("two", "live");
     const said = placements(21);
     expect(said.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => undefined));
-    expect(said[20]).toBe('"s bid" goes on holding one and two: neither is canceled');
+    expect(said[20]).toBe('"s bid" still holds one and two: neither is canceled');
   });
 
   it.each<[string, OrderPhase]>([

@@ -344,7 +344,7 @@ describe("A process with a standby", () => {
     await pass(2_100);
     // No time passes any more.
     await second.standby.end();
-    await expect(leading).rejects.toThrow("stopped while it stood by");
+    await expect(leading).rejects.toThrow("stopped while it was on standby");
   });
 
   it("can be ended while it waits", async () => {
@@ -353,7 +353,7 @@ describe("A process with a standby", () => {
     const leading = standby.lead();
     await pass(1_000);
     await standby.end();
-    await expect(leading).rejects.toThrow("stopped while it stood by");
+    await expect(leading).rejects.toThrow("stopped while it was on standby");
   });
 });
 

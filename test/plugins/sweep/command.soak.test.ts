@@ -239,9 +239,9 @@ describe("sluice sweep", () => {
     [
       "giving up by another score",
       ["--prune", "--by", "fees"],
-      "--prune gives up runs by their profit so far, which says little about fees.",
+      "--prune gives up runs by their profit so far, which shows little about fees.",
     ],
-    ["giving up with two", ["--prune", "--objective", "pnl,drawdown"], "which says little about pnl and drawdown."],
+    ["giving up with two", ["--prune", "--objective", "pnl,drawdown"], "which shows little about pnl and drawdown."],
     ["an objective that is none", ["--objective", "pnl,luck"], '"luck" is no score. There is pnl, sharpe, drawdown'],
     ["a score that is none", ["--by", "luck"], "Allowed choices are pnl, sharpe, drawdown"],
     [

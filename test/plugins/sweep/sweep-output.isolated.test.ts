@@ -100,7 +100,7 @@ describe("The page of a sweep", () => {
     expect(sweepText(reported(["1", "2", "3", "4"]), look).replaceAll(/\n ?/g, " ")).toContain(
       "the best of 4 trials has pnl 4.00, the median 2.50, the spread is 1.29. If the options did not matter at all, the best of 4 would still be about 3.86; this one is beyond that, which is evidence, not proof.",
     );
-    expect(sweepText(reported(["1", "2"]), look)).toContain("Only 2 trials: nothing can be said about luck.");
+    expect(sweepText(reported(["1", "2"]), look)).toContain("Only 2 trials: too few to judge luck.");
   });
 
   it("keeps to its width and drops columns whole", () => {

@@ -368,7 +368,7 @@ describe("The socket heartbeat", () => {
     clock.advanceTo(startAt + 30_999);
     expect((await client.takeEvent("ping")).ts).toBe(startAt + 15_000);
     clock.advanceTo(startAt + 31_000);
-    expect(await client.closed).toEqual({ code: 1008, reason: "nothing was heard for 30000 ms" });
+    expect(await client.closed).toEqual({ code: 1008, reason: "nothing was received for 30000 ms" });
     await expect.poll(() => sockets.count, { timeout: 5_000 }).toBe(0);
     expect(clock.pending).toBe(0);
   });
