@@ -8,7 +8,13 @@ const section = (text, base, pages, collapsed = false) => ({
 });
 
 const sidebar = [
-  section("Start", "/", [["Getting started", "getting-started"]]),
+  section("Start", "/", [
+    ["Getting started", "getting-started"],
+    ["Which exchange?", "guides/which-exchange"],
+    ["Your own CSV", "guides/own-csv"],
+    ["The shipped strategies", "guides/shipped-strategies"],
+    ["From freqtrade, backtesting.py, ccxt", "guides/coming-from"],
+  ]),
   section("Concepts", "/concepts/", [
     ["The engine", "engine"],
     ["Wanted orders and slots", "wanted-orders"],
@@ -19,9 +25,13 @@ const sidebar = [
     ["Time", "time"],
     ["Journal and recovery", "recovery"],
     ["The backtest model", "backtest-model"],
+    ["The reference exchange", "reference-exchange"],
   ]),
   section("Guides", "/guides/", [
     ["Stops and take-profits", "stops"],
+    ["Sizing by risk", "sizing"],
+    ["Several time frames", "time-frames"],
+    ["Why was my order cut or refused?", "why-not-sent"],
     ["Risk limits", "risk"],
     ["Testing a strategy", "testing"],
     ["Write a plugin", "plugins"],
@@ -32,24 +42,26 @@ const sidebar = [
     ["Data and prices of exchanges", "exchanges"],
     ["Research", "research"],
     ["Optimising", "optimising"],
-    ["Sweeps on many machines", "many-machines"],
     ["Running live", "live"],
     ["The service profile", "service-profile"],
     ["Other exchanges", "other-exchanges"],
-    ["Write a dialect", "dialects"],
   ]),
   section("Operation", "/guides/", [
     ["Dashboard", "dashboard"],
     ["Watching and steering", "control"],
-    ["One quota for several engines", "shared-quota"],
-    ["Hot standby", "standby"],
-    ["From one process to many machines", "scale"],
     ["Alerts", "alerts"],
     ["Metrics", "metrics"],
-    ["Traces", "traces"],
     ["Logs", "logs"],
     ["Database of runs", "database"],
     ["As a service", "service"],
+  ]),
+  section("Many machines", "/guides/", [
+    ["From one process to many machines", "scale"],
+    ["One quota for several engines", "shared-quota"],
+    ["Hot standby", "standby"],
+    ["Sweeps on many machines", "many-machines"],
+    ["Traces", "traces"],
+    ["Write a dialect", "dialects"],
   ]),
   section("Cookbook", "/cookbook/", [
     ["Overview", ""],
