@@ -295,7 +295,7 @@ describe("A fetch that is interrupted", () => {
       const begun = fetching(failing);
       await expect(begun.done).rejects.toMatchObject({
         code: "DATA_UNAVAILABLE",
-        message: expect.stringMatching(/testex: .*gone.*goes on from there/),
+        message: expect.stringMatching(/testex: .*gone.*continues from there/),
       });
       const [part = ""] = readdirSync(`${begun.out}.part`);
       truncateSync(join(`${begun.out}.part`, part), cut);

@@ -175,7 +175,7 @@ describe("A control port", () => {
     const first = await start([resting()]);
     const second = await start([resting()], { port: first.port });
     expect(second.printed[0]).toMatch(
-      /^dashboard: The control port cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)\. .* The engine goes on without it\.$/,
+      /^dashboard: The control port cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)\. .* The engine continues without it\.$/,
     );
     expect(second.engine.strategies()).toMatchObject([{ state: "running" }]);
   });

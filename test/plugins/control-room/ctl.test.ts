@@ -165,7 +165,7 @@ describe("sluice ctl", () => {
   });
 
   it.each([
-    [["cancel"], 2, "say which orders, or --all"],
+    [["cancel"], 2, "name the orders, or write --all"],
     [["cancel", "--all", "--side", "buy"], 2, "--all goes with no other condition"],
     [["close"], 2, "Add --yes when you mean it"],
     [["options", "priced", "px"], 2, '"px" is no name=value'],

@@ -192,8 +192,8 @@ describe("A candle import refuses by line and value:", () => {
       ["1640995260,1,1,1,1,1", minute(2)],
       /:3: the timestamp .* is of dates; rows before it have seconds/,
     ],
-    ["a single row", [minute(1)], /cannot be told from fewer than two rows/],
-    ["no row", [], /cannot be told from fewer than two rows/],
+    ["a single row", [minute(1)], /cannot be found from fewer than two rows/],
+    ["no row", [], /cannot be found from fewer than two rows/],
     [
       "bars of half a millisecond",
       ["2022-01-01 00:00:00.0000,1,1,1,1,1", "2022-01-01 00:00:00.0005,1,1,1,1,1"],

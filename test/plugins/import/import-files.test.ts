@@ -113,7 +113,7 @@ describe("Several files", () => {
     [
       "BTCUSDT-1m.csv",
       {},
-      /is BTC-USDT spot or a perpetual swap\? Say --market spot .*--instrument 'BTCUSDT\*=BTC-USDT-SWAP'/,
+      /is BTC-USDT spot or a perpetual swap\? Write --market spot .*--instrument 'BTCUSDT\*=BTC-USDT-SWAP'/,
     ],
     ["prices.csv", {}, /its name contains no instrument/],
     ["prices.csv", { instrument: "BTCUSDT" }, /not an instrument id/],

@@ -277,7 +277,7 @@ describe("The exchange's time axis", () => {
     [
       "nothing tells a time",
       [line(0, trade("1"))],
-      /:1: neither this nor any other message tells the exchange's time\. Import.*without --axis/,
+      /:1: neither this nor any other message has the exchange's time\. Import.*without --axis/,
     ],
     [
       "a time is no time",

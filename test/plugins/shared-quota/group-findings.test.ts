@@ -85,7 +85,7 @@ describe("Findings about a shared quota", () => {
           ...sane.windows.slice(1),
         ],
       },
-      "the engines were answered 90 requests together, and mm-1 was told of 40, mm-2 was told of 50: they do not share an address",
+      "the engines were answered 90 requests together, and mm-1 saw 40, mm-2 saw 50: they do not share an address",
     ],
   ])("say what differs: %s", (name, survey, text) => {
     const found = about(survey, name);

@@ -502,7 +502,7 @@ describe("A watchdog trip", () => {
     expect(keeper.state).toBe("armed");
     expect(words.at(-1)).toMatchObject({
       kind: "armed",
-      before: expect.stringContaining("no beat for 15 s; what became"),
+      before: expect.stringContaining("no beat for 15 s; the state of the orders"),
     });
     for (let second = 0; second < 30; second++) {
       say(beat);
