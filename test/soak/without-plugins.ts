@@ -22,6 +22,9 @@ const parts = [
   "template",
   "test",
   "package.json",
+  "package-lock.json",
+  "README.md",
+  "CONTRIBUTING.md",
   "tsconfig.json",
   "vitest.config.ts",
 ];

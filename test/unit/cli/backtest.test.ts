@@ -1,4 +1,4 @@
-/** What `sluice backtest` writes besides its report: the page of a plugin, details, and what the limits cost. */
+/** Files that `sluice backtest` writes in addition to its report: details, trades and returns, and the cost of limits. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -35,12 +35,11 @@ const sluice = async (argv: readonly string[], given: CliParts = parts, look: Ca
 
 describe("Files", () => {
   it("are written where asked, folders made on the way, and named where messages go", async () => {
-    const [page, file] = [at("deep/er/sheet.html"), at("details.json")];
-    const { code, out, err } = await sluice([config, "--json", "--html", page, "--details", file]);
+    const file = at("deep/er/details.json");
+    const { code, out, err } = await sluice([config, "--json", "--details", file]);
     expect(code).toBe(0);
     expect(JSON.parse(out)).toEqual(sampleReport());
-    expect(err).toBe(`Wrote ${page}.\nWrote ${file}.\n`);
-    expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/);
+    expect(err).toBe(`Wrote ${file}.\n`);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       resultHash: sampleReport().resultHash,
       equity: sampleReport().equity,
@@ -48,14 +47,8 @@ describe("Files", () => {
   });
 
   it("hold what a real run did, step by step", async () => {
-    const [page, file, trades, fifo, returns] = [
-      at("demo.html"),
-      at("demo.json"),
-      at("trades.csv"),
-      at("fifo.csv"),
-      at("returns.csv"),
-    ];
-    const files = ["--html", page, "--details", file, "--trades", trades, "--trades-fifo", fifo, "--returns", returns];
+    const [file, trades, fifo, returns] = [at("demo.json"), at("trades.csv"), at("fifo.csv"), at("returns.csv")];
+    const files = ["--details", file, "--trades", trades, "--trades-fifo", fifo, "--returns", returns];
     const { code, out } = await sluice(["config/backtest.ts", "--json", ...files], {});
     expect(code).toBe(0);
     const report = JSON.parse(out) as ReturnType<typeof sampleReport>;
@@ -67,7 +60,6 @@ describe("Files", () => {
     expect(details.resultHash).toBe(report.resultHash);
     expect(details.fills).toHaveLength(report.fills);
     expect(details.prices.map(({ instId }) => instId)).toEqual(["BTC-USDT-SWAP", "ETH-USDT-SWAP"]);
-    expect(readFileSync(page, "utf8")).toContain(report.resultHash);
     for (const name of [trades, fifo]) {
       const [head = "", ...rows] = readFileSync(name, "utf8").trimEnd().split("\r\n");
       const column = head.split(",").indexOf("net");
@@ -80,17 +72,17 @@ describe("Files", () => {
 
   it.each([
     ["a folder", () => folder],
-    ["a place below a file", () => join(config, "sheet.html")],
+    ["a place below a file", () => join(config, "details.json")],
   ])("that cannot be written are refused before the run: %s", async (_, place) => {
-    const { code, out, err } = await sluice([config, "--html", place()]);
+    const { code, out, err } = await sluice([config, "--details", place()]);
     expect([code, out, calls.length]).toEqual([2, "", 0]);
     expect(err).toMatch(/^error: .* cannot be written: .*\. Name a file in a folder of yours\.\n$/);
   });
 
   it("are not written when the run fails", async () => {
-    const page = at("never.html");
-    const { code } = await sluice([config, "--html", page], { runBacktest: () => Promise.reject(new Error("no")) });
-    expect([code, existsSync(page)]).toEqual([1, false]);
+    const file = at("never.json");
+    const { code } = await sluice([config, "--details", file], { runBacktest: () => Promise.reject(new Error("no")) });
+    expect([code, existsSync(file)]).toEqual([1, false]);
   });
 });
 

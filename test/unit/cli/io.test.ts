@@ -213,28 +213,32 @@ describe("The command line's process", () => {
         .filter(([, text]) => words.test(text))
         .map(([name]) => name)
         .sort();
+    // A plugin whose folder was removed is left out.
+    const present = (...paths: readonly string[]): readonly string[] =>
+      paths.filter((path) => texts.some(([name]) => name === path));
     // The plugin that rotates files of logs opens them again on a signal; it stops nothing.
-    expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(["plugins/log/index.ts", "src/cli/io.ts"]);
-    expect(using(/listenForStop\(io/)).toEqual([
-      "plugins/watchdog/command.ts",
-      "src/cli/close.ts",
-      "src/cli/run-engine.ts",
-      "src/cli/run.ts",
-    ]);
-    expect(using(/onStop\(/)).toEqual([
-      "plugins/ccxt/command.ts",
-      "plugins/conformance/check-command.ts",
-      "plugins/conformance/doctor-command.ts",
-      "plugins/import/command.ts",
-      "plugins/playback/command.ts",
-      "plugins/playback/ui-engines.ts",
-      "plugins/simulate/command.ts",
-      "plugins/sweep/sweep-command.ts",
-      "plugins/sweep/worker-command.ts",
-      "plugins/venue-server/command.ts",
-      "src/cli/io.ts",
-      "src/cli/shutdown-signals.ts",
-    ]);
+    expect(using(/\.(on|once|addListener)\(\s*("SIG|signal)/)).toEqual(
+      present("plugins/log/index.ts", "src/cli/io.ts"),
+    );
+    expect(using(/listenForStop\(io/)).toEqual(
+      present("plugins/watchdog/command.ts", "src/cli/close.ts", "src/cli/run-engine.ts", "src/cli/run.ts"),
+    );
+    expect(using(/onStop\(/)).toEqual(
+      present(
+        "plugins/ccxt/command.ts",
+        "plugins/conformance/check-command.ts",
+        "plugins/conformance/doctor-command.ts",
+        "plugins/import/command.ts",
+        "plugins/playback/command.ts",
+        "plugins/playback/ui-engines.ts",
+        "plugins/simulate/command.ts",
+        "plugins/sweep/sweep-command.ts",
+        "plugins/sweep/worker-command.ts",
+        "plugins/venue-server/command.ts",
+        "src/cli/io.ts",
+        "src/cli/shutdown-signals.ts",
+      ),
+    );
   });
 
   it.each([

@@ -92,7 +92,7 @@ describe("Help and version", () => {
   it("go to stdout and end with 0", async () => {
     const { code, out, err } = await sluice(["--help"]);
     expect([code, err]).toEqual([0, ""]);
-    for (const name of ["backtest", "run", "import", "generate"]) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
+    for (const name of ["backtest", "run", "generate"]) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
     expect(out).toContain(
       "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 trading is halted, 130 stopped by Ctrl-C.",
     );
@@ -100,10 +100,13 @@ describe("Help and version", () => {
 
   it("lists the commands in groups, a line each at 80 columns, and each command's help has examples that are taken", async () => {
     const { out } = await sluice(["--help"], {}, { columns: 80 });
+    // The core has commands of the first three groups; the last one is of plugins.
     const headings = ["Research:", "Trading:", "Market data:", "Services and tests:"];
-    expect(
-      headings.map((heading) => out.indexOf(`\n${heading}\n`)).every((at, index, all) => at > (all[index - 1] ?? 0)),
-    ).toBe(true);
+    const shown = headings.filter((heading) => out.includes(`\n${heading}\n`));
+    expect(shown.slice(0, 3)).toEqual(headings.slice(0, 3));
+    expect(shown.map((heading) => out.indexOf(heading))).toEqual(
+      shown.map((heading) => out.indexOf(heading)).sort((a, b) => a - b),
+    );
     const loaded = await programOf([], capturedIo(), {}, { all: true });
     const usages = loaded.commands.map((command) => new Help().subcommandTerm(command));
     for (const usage of usages) expect(out).toContain(`  ${usage} `);
