@@ -4,7 +4,7 @@
  *
  * Invariants: the shown state of an instant is the true one, independent of the way to that instant; time stops at the
  * end; only `play` is executed, because there is no engine.
- * Not here: the timeline (timeline.ts), its controls on the page (page/client/playback-bar.js).
+ * Not here: the timeline (timeline.ts), its controls on the page (client/playback-bar.ts of the control room).
  */
 import { type Observable, Subject } from "rxjs";
 import type { Event } from "sluice";
@@ -42,12 +42,12 @@ export class PlaybackSource implements ControlSource {
   #steppedAt: number;
   #engine: ControlChange | undefined;
 
-  /** Begins paused at the first instant. `clock` turns it: real time, or a test's. */
+  /** Begins paused at the first event of an order. `clock` turns it: real time, or a test's. */
   constructor(timeline: Timeline, clock: Clock) {
     this.id = timeline.source;
     this.#timeline = timeline;
     this.#clock = clock;
-    this.#at = timeline.from;
+    this.#at = timeline.beginsAt;
     this.#count = timeline.countUntil(this.#at);
     this.#engine = timeline.rowsAfter(this.#count).find(([section]) => section === "engine");
     this.#steppedAt = clock.now();

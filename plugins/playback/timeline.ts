@@ -34,6 +34,7 @@ export class Timeline {
   #keyframes: Picture[] = [];
   readonly #fills: number[] = [];
   readonly #stories = new Map<string, Event[]>();
+  #firstOrderAt: number | undefined;
   #whole: Picture = new Map();
 
   constructor(source: string) {
@@ -46,6 +47,11 @@ export class Timeline {
 
   get to(): number {
     return this.#updates.at(-1)?.at ?? 0;
+  }
+
+  /** Instant of the first event of an order, from which on there is something to see; `from` without one. */
+  get beginsAt(): number {
+    return Math.max(this.from, Math.min(this.to, this.#firstOrderAt ?? this.from));
   }
 
   get isEmpty(): boolean {
@@ -78,6 +84,7 @@ export class Timeline {
   note(event: Event): void {
     if (event.type === "fill") this.#fills.push(event.at);
     if (!("clOrdId" in event) || event.clOrdId === "") return;
+    this.#firstOrderAt ??= event.at;
     const story = this.#stories.get(event.clOrdId);
     if (story !== undefined) story.push(event);
     else if (this.#stories.size < storiesMax) this.#stories.set(event.clOrdId, [event]);

@@ -18,9 +18,10 @@ const engine: EngineRow = {
 };
 const startAt = 1_000_000;
 
-/** Ten seconds with a figure that counts them, and fills at 4 s and 7 s. */
-const played = () => {
+/** Ten seconds with a figure that counts them, fills at 4 s and 7 s, and more events before them. */
+const played = (events: readonly object[] = []) => {
   const timeline = new Timeline("run");
+  for (const event of events) timeline.note(event as Event);
   const count = (value: number): ControlRows["health"] => ({ value, unit: "", state: "ok" });
   timeline.add({
     source: "run",
@@ -61,8 +62,25 @@ const played = () => {
 };
 
 describe("A played run", () => {
-  it("stands at its start until it is played, and says so each second", async () => {
+  it.each([
+    ["the first event of an order", [{ type: "order.changed", at: startAt + 3_000, clOrdId: "c1" }], 3_000],
+    ["its start, where that event was before it", [{ type: "order.changed", at: startAt - 500, clOrdId: "c1" }], 0],
+    [
+      "the first fill, where no event before it is of an order",
+      [{ type: "engine.started", at: startAt + 1_000 }],
+      4_000,
+    ],
+  ])("begins at %s, paused, and can go back to its start", async (_, events, ms) => {
+    const { source, state, counted } = played(events);
+    expect(state()).toMatchObject({ at: startAt + ms, paused: true });
+    expect(counted()).toBe(ms / 1_000);
+    await source.act({ type: "play", seekTo: startAt });
+    expect([state()?.at, counted()]).toEqual([startAt, 0]);
+  });
+
+  it("stands still until it is played, and says so each second", async () => {
     const { source, pass, counted, state, shown } = played();
+    await source.act({ type: "play", seekTo: startAt });
     const before = shown.seq;
     pass(3_000);
     expect(counted()).toBe(0);
@@ -75,6 +93,7 @@ describe("A played run", () => {
 
   it("plays at the speed that is asked for, and stands still at its end", async () => {
     const { source, pass, counted, state } = played();
+    await source.act({ type: "play", seekTo: startAt });
     await source.act({ type: "play", paused: false, speed: 5 });
     pass(1_000);
     expect(counted()).toBe(5);
@@ -97,6 +116,7 @@ describe("A played run", () => {
 
   it("steps from fill to fill and pauses there; no story tells what comes later", async () => {
     const { source, counted, state } = played();
+    await source.act({ type: "play", seekTo: startAt });
     expect(source.story("c1")).toEqual([]);
     await source.act({ type: "play", paused: false });
     await source.act({ type: "play", toNextFill: true });
