@@ -11,6 +11,7 @@
 import { amount, counted, duration, grouped, signed } from "sluice/extension";
 import { html, type Markup, nothing, raw, signedCell, style, tableOf } from "sluice/plugins/ui-kit";
 import { type Dot, frontPlot, heatMap, numberOf, optionPlots, plotStyle } from "./page-plots.ts";
+import { parallelPlot, parallelStyle } from "./parallel-plot.ts";
 import { chanceIn, pnlAnHour, scoreIn, unitOf } from "./part-scores.ts";
 import { type Figures, scoreOf } from "./scores.ts";
 import { spelled } from "./space.ts";
@@ -33,7 +34,7 @@ export const sweepPage = (report: SweepReport, { reportOf = () => undefined }: S
   const { results, folds = [] } = report;
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${title}</title><style>${raw(style)}${plotStyle}${tableStyle}</style></head>
+<title>${title}</title><style>${raw(style)}${plotStyle}${parallelStyle}${tableStyle}</style></head>
 <body><main><h1>${title}</h1><p class="soft">${factsOf(report)}</p>
 ${results.some(isDone) ? html`${tilesOf(report)}${foldSection(report, folds, link)}${pictures(report)}` : html`<p>No run was finished.</p>`}
 ${chanceSection(judgement(report))}
@@ -133,13 +134,18 @@ const pictures = (report: SweepReport): Markup => {
   const marks = folds === undefined ? "" : " Rings are trainings, filled diamonds are out of sample.";
   const others = space.length > 2 ? " Each cell is the median over the other varied options." : "";
   return html`${other === undefined ? nothing : html`<h2>Objectives</h2>${frontPlot(points, [unit, other])}`}
-<h2>Options against ${unit}</h2><p class="soft">A mark is a run and leads to its row.${marks}</p>${optionPlots(space, dots, unit)}
-<h3>Heat map</h3><p class="soft">${folds === undefined ? "All runs." : "Trainings only: what was out of sample is above."}${others}</p>${heatMap(
+<h2>Options against ${unit}</h2>${parallelPlot(
     space,
     dots.filter(({ outOfSample }) => !outOfSample),
     by,
     unit,
-  )}`;
+  )}<p class="soft">A mark is a run and leads to its row.${marks}</p><div class="plots">${optionPlots(space, dots, unit)}
+<div class="rest"><h3>Heat map</h3><p class="soft">${folds === undefined ? "All runs." : "Trainings only: what was out of sample is above."}${others}</p>${heatMap(
+    space,
+    dots.filter(({ outOfSample }) => !outOfSample),
+    by,
+    unit,
+  )}</div></div>`;
 };
 
 const rowsMax = 2_000;
@@ -203,6 +209,7 @@ const figureCells = ({ sharpe, drawdown, trades, winPercent, fees, fills, weight
   html`${figureCell(sharpe, amount(sharpe ?? "0", 2))}${figureCell(drawdown, amount(drawdown, 2))}${figureCell(trades, grouped(trades))}${figureCell(winPercent, amount(winPercent ?? "0", 0))}${figureCell(fees, amount(fees, 2))}${figureCell(fills, grouped(fills))}${figureCell(weight, grouped(weight))}`;
 
 const tableStyle = raw(`
+main{max-width:1720px}
 .sortable th button{all:unset;cursor:pointer;border-bottom:1px dotted var(--soft)}.sortable th button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 .sortable th[aria-sort=ascending] button::after{content:" ▲"}.sortable th[aria-sort=descending] button::after{content:" ▼"}
 .sortable td:not(.n){min-width:0}.sortable .part{white-space:nowrap}.sortable tr:target{background:var(--card);outline:2px solid var(--accent)}a{color:var(--accent)}

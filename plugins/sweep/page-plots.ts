@@ -21,7 +21,8 @@ export interface Dot {
   readonly outOfSample: boolean;
 }
 
-interface Axis {
+/** A varied option with its values. */
+export interface Axis {
   readonly name: string;
   readonly values: readonly unknown[];
 }
@@ -34,13 +35,13 @@ interface Scale {
   readonly high: number;
 }
 
-const scaleOf = (values: readonly number[]): Scale => {
+export const scaleOf = (values: readonly number[]): Scale => {
   const [low, top] = [Math.min(...values), Math.max(...values)];
   const room = (top - low) * 0.06 || Math.abs(top) * 0.1 || 1;
   return { low: low - room, high: top + room };
 };
 
-const unit = (value: number): string => String(Math.round(value * 10) / 10);
+export const unit = (value: number): string => String(Math.round(value * 10) / 10);
 const yOf = (value: number, { low, high: most }: Scale): number =>
   top + ((most - value) / (most - low)) * (high - top - bottom);
 const xAt = (share: number): number => left + share * (wide - left - right);
@@ -67,20 +68,20 @@ const frame = (label: string, body: Markup): Markup =>
 export const optionPlots = (space: readonly Axis[], dots: readonly Dot[], by: string): Markup => {
   if (dots.length === 0) return nothing;
   const scale = scaleOf(dots.map(({ value }) => value));
-  return html`<div class="plots">${space
+  return html`${space
     .filter(({ values }) => values.length > 1)
     .map((axis) => {
       const label = `${by} against ${axis.name}`;
       return html`<figure><figcaption>${label}</figcaption>${frame(label, html`${rulesOf(scale)}${edgeOf(axis)}${dots.map((dot) => dotAt(dot, axis, scale, by))}`)}</figure>`;
-    })}</div>`;
+    })}`;
 };
 
-const orderedValues = ({ values }: Axis): readonly unknown[] => {
+export const orderedValues = ({ values }: Axis): readonly unknown[] => {
   const numeric = values.every((value) => value !== "" && Number.isFinite(Number(value)) && typeof value !== "boolean");
   return numeric ? [...values].sort((a, b) => Number(a) - Number(b)) : values;
 };
 
-const placeOf = (axis: Axis, value: unknown): number => {
+export const placeOf = (axis: Axis, value: unknown): number => {
   const all = orderedValues(axis).map(spelled);
   return (all.indexOf(spelled(value)) + 0.5) / all.length;
 };
@@ -91,7 +92,7 @@ const dotAt = (dot: Dot, axis: Axis, scale: Scale, by: string): Markup => {
   return mark(dot, xAt(placeOf(axis, value)), yOf(dot.value, scale), title);
 };
 
-const edgeNameMax = 12;
+export const edgeNameMax = 12;
 const characterWidth = 7;
 
 const edgeOf = (axis: Axis): Markup => {
@@ -215,8 +216,8 @@ export const numberOf = (value: string | number | undefined): number => approxim
 
 /** Style of the pictures, in addition to that of every page. */
 export const plotStyle = raw(`
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,300px),1fr));gap:14px 24px}
-.small{width:100%;height:auto;display:block;max-width:400px}.small .t{fill:var(--soft);font-size:11px}
+.plots{display:flex;flex-wrap:wrap;gap:14px 28px}.plots>figure{flex:1 1 min(100%,320px);max-width:460px}.plots>.rest{flex:1 1 min(100%,460px);min-width:0}.plots>.rest>h3{margin-top:10px}
+.small{width:100%;height:auto;display:block}.small .t{fill:var(--soft);font-size:11px}
 .small .in{fill:none;stroke:var(--accent);stroke-width:1.5}.small .out{fill:var(--warn);stroke:var(--bg);stroke-width:1}
 .small a:hover circle,.small a:focus circle{fill:var(--accent)}.small a:hover path,.small a:focus path{stroke:var(--fg)}
 .small .grid{stroke:var(--rule);stroke-width:1;fill:none}.axes{margin:10px 0 0;color:var(--soft);font-size:.87rem}
