@@ -27,8 +27,8 @@ p{margin:6px 0;max-width:78ch}
 .hash,.id{overflow-wrap:anywhere;font-family:ui-monospace,Menlo,Consolas,"Liberation Mono",monospace;font-size:.82rem}
 .warn{margin:14px 0 0;padding:9px 14px;border-left:4px solid var(--warn);background:var(--warnbg);color:var(--warn);border-radius:3px;overflow-wrap:anywhere;max-width:none}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(148px,1fr));gap:10px;margin:20px 0 0;padding:0}
-.tile{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:10px 13px}
-.tile dt{color:var(--soft);font-size:.82rem}.tile dd{margin:0;font-size:1.12rem;font-weight:600}.tile dd small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
+.tile{background:var(--card);border:1px solid var(--rule);border-radius:6px;padding:10px 13px;min-width:0;container-type:inline-size;overflow-wrap:anywhere}
+.tile dt{color:var(--soft);font-size:.82rem}.tile dd{margin:0;font-size:clamp(.9rem,10cqi,1.12rem);font-weight:600}.tile dd small{display:block;font-size:.8rem;font-weight:400;color:var(--soft)}
 .gain{color:var(--gain)}.loss{color:var(--loss)}.buy{color:var(--buy)}.sell{color:var(--sell)}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:4px 32px}
 .scroll{overflow-x:auto;margin:8px 0}
@@ -46,7 +46,7 @@ figure{margin:10px 0 0}figcaption{font-size:.84rem;color:var(--soft)}
 ul{margin:6px 0;padding-left:20px;max-width:90ch}li{margin:2px 0;overflow-wrap:anywhere}
 .shade{display:block;padding:1px 8px;border-radius:3px}
 footer{margin-top:36px;border-top:1px solid var(--rule);padding-top:10px}
-@media (max-width:640px){main{padding:16px 14px 40px}.pair{grid-template-columns:1fr}h1{font-size:1.25rem}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:8px 10px}.tile dd{font-size:1.08rem}}
+@media (max-width:640px){main{padding:16px 14px 40px}.pair{grid-template-columns:1fr}h1{font-size:1.25rem}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tile{padding:8px 10px}}
 @media print{:root{${light}}body{font-size:11px}main{max-width:none;padding:0}.tile,.pane,tr{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 `;
 
@@ -69,9 +69,9 @@ input{accent-color:var(--accent);margin:0}
 .swatch{width:22px;border-top:2px solid currentColor}.swatch.dashed{border-top-style:dashed}.swatch.dotted{border-top-style:dotted}.swatch.mixed{border-top-style:double;border-top-width:4px}
 .c-accent{color:var(--accent)}.c-loss{color:var(--loss)}.c-c1{color:var(--c1)}.c-c2{color:var(--c2)}.c-c3{color:var(--c3)}.c-c4{color:var(--c4)}.c-c5{color:var(--c5)}.c-c6{color:var(--c6)}
 .uplot,.u-over{touch-action:pan-y}.u-over{cursor:crosshair}.u-hz .u-cursor-x,.u-hz .u-cursor-y{border-color:var(--soft)}
-#tip{position:absolute;z-index:5;width:max-content;max-width:min(330px,100%);background:var(--bg);border:1px solid var(--soft);border-radius:6px;box-shadow:0 4px 18px #0003;padding:8px 12px;font-size:.84rem;pointer-events:none;overflow-wrap:anywhere}
-#tip p{margin:2px 0}#tip ol{list-style:none;margin:6px 0;padding:0}#tip li{display:flex;justify-content:space-between;gap:18px;border-left:2px solid var(--rule);padding-left:8px}
-#tip time{color:var(--soft);white-space:nowrap}#tip[hidden]{display:none}
+.tip{position:absolute;z-index:5;width:max-content;max-width:min(330px,100%);background:var(--bg);border:1px solid var(--soft);border-radius:6px;box-shadow:0 4px 18px #0003;padding:8px 12px;font-size:.84rem;pointer-events:none;overflow-wrap:anywhere}
+.tip p{margin:2px 0}.tip ol{list-style:none;margin:6px 0;padding:0}.tip li{display:flex;justify-content:space-between;gap:18px;border-left:2px solid var(--rule);padding-left:8px}
+.tip time{color:var(--soft);white-space:nowrap}.tip[hidden]{display:none}
 .month{display:block;margin:-4px 0 -4px -10px;padding:4px 4px 4px 10px}.up1{background:var(--up1)}.up2{background:var(--up2)}.up3{background:var(--up3)}.up4{background:var(--up4)}.down1{background:var(--down1)}.down2{background:var(--down2)}.down3{background:var(--down3)}.down4{background:var(--down4)}
 .spread{margin:8px 0;max-width:700px}.spread svg{display:block;width:100%;height:130px;border-bottom:1px solid var(--soft)}.spread figcaption{display:flex;justify-content:space-between;gap:12px;font-size:.82rem}
 rect.up{fill:var(--gain)}rect.down{fill:var(--loss)}rect.even{fill:var(--soft)}
@@ -81,5 +81,5 @@ rect.up{fill:var(--gain)}rect.down{fill:var(--loss)}rect.even{fill:var(--soft)}
 .trades tbody tr{cursor:pointer}.trades tbody tr:hover td{background:var(--card)}.trades [aria-current] td{background:var(--accent-fill)}
 .trades td{white-space:nowrap}.trades td:not(.n){min-width:0}.trades tr:focus-visible{outline-offset:-2px}
 @media (max-width:640px){.clock{margin-left:0;width:100%}#tools{position:static}header h1{padding-right:0}}
-@media print{.bar,#tip,.keys,#tools,.u-cursor-x,.u-cursor-y{display:none}}
+@media print{.bar,.tip,.keys,#tools,.u-cursor-x,.u-cursor-y{display:none}}
 `;

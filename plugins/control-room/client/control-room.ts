@@ -17,6 +17,7 @@ import { OverviewView } from "./overview-view.ts";
 import { PageHeader } from "./page-header.ts";
 import { PlaybackBar } from "./playback-bar.ts";
 import { QuotaView } from "./quota-view.ts";
+import { SeenPrices } from "./seen-prices.ts";
 import type { Shortcut } from "./shortcuts.ts";
 import { followKeys, showKeys } from "./shortcuts.ts";
 import { put } from "./table-cells.ts";
@@ -43,7 +44,7 @@ export class ControlRoom {
   #main;
   #header;
   #playback;
-  #market;
+  #seen = new SeenPrices();
   #engines;
   #views: readonly View[];
   #viewButtons: HTMLButtonElement[];
@@ -65,11 +66,10 @@ export class ControlRoom {
       () => this.#inSight.map(({ state }) => state),
       (text, tone) => this.#say(text, tone),
     );
-    this.#market = new MarketView();
     this.#engines = new EnginesView((id) => this.#choose(id));
     this.#views = [
-      new OverviewView(actions, () => this.#canAct),
-      this.#market,
+      new OverviewView(actions, () => this.#canAct, this.#seen),
+      new MarketView(this.#seen),
       new OrdersView(actions),
       new QuotaView(),
       new EventsView(),
@@ -238,7 +238,7 @@ export class ControlRoom {
     if (this.#isAll) this.#engines.draw([...this.#watched.values()]);
     if (watched === undefined || !watched.state.hasRows) return;
     document.title = `${watched.isOld ? "⚠ " : ""}${watched.name}: ${watched.engine?.mode ?? ""}`;
-    this.#market.note(watched);
+    this.#seen.note(watched.state);
     if (!this.#isAll) this.#views[this.#view]?.draw(watched);
     document.documentElement.dataset["ready"] = "";
   }

@@ -5,7 +5,7 @@
  * number of the others is shown.
  */
 
-import { choice, element } from "../../ui-kit/client/elements.ts";
+import { choice, element, offer } from "../../ui-kit/client/elements.ts";
 import { linePane, lookOf } from "../../ui-kit/client/pane.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EquityRow } from "../control-rows.ts";
@@ -50,7 +50,12 @@ export class EquityChart {
     if (first === undefined || last === undefined || rows.length < 2) return;
     if (!this.#group.isDue(first.at, Math.max(last.at, state.at))) return;
     this.#version = version;
-    this.#offer(Object.keys(last.profit));
+    const currencies = Object.keys(last.profit);
+    offer(
+      this.#currencies,
+      currencies.map((currency) => [currency, currency]),
+    );
+    this.#currencies.hidden = currencies.length < 2;
     this.#fold(rows, last, height);
     this.#group.redraw();
   }
@@ -62,15 +67,6 @@ export class EquityChart {
   #forget() {
     this.#version = -1;
     this.#names = "";
-  }
-
-  #offer(currencies: readonly string[]) {
-    const known = [...this.#currencies.options].map(({ value }) => value);
-    if (known.join() === currencies.join()) return;
-    const chosen = this.#currencies.value;
-    this.#currencies.replaceChildren(...currencies.map((currency) => element("option", { value: currency }, currency)));
-    if (currencies.includes(chosen)) this.#currencies.value = chosen;
-    this.#currencies.hidden = currencies.length < 2;
   }
 
   #fold(rows: readonly EquityRow[], last: EquityRow, height: number) {

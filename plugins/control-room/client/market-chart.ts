@@ -16,11 +16,9 @@ import type { PageData } from "../../ui-kit/page-data.ts";
 import type { CandleRow, FillRow, MarketRow, OrderRow } from "../control-rows.ts";
 import { ChartGroup } from "./chart-group.ts";
 import { fractionOf } from "./decimal-texts.ts";
+import type { PriceLine, SeenPrices } from "./seen-prices.ts";
 import type { SourceState } from "./source-state.ts";
 import { localOffset } from "./wording.ts";
-
-const seenMax = 4_000;
-type SeenPrices = { at: number[]; px: number[] };
 
 /** Digits after the point of the prices, as they were sent: of the longest. */
 const placesIn = (bars: readonly CandleRow[], market: MarketRow | undefined) => {
@@ -86,7 +84,7 @@ const nothing: PageData = {
 export class MarketChart {
   node;
   #group;
-  #tip = element("div", { id: "tip", hidden: true });
+  #tip = element("div", { class: "tip", hidden: true });
   #data: { -readonly [K in keyof PageData]: PageData[K] } = { ...nothing };
   #shown: Shown = {
     instrument: 0,
@@ -102,10 +100,12 @@ export class MarketChart {
   #price;
   #instId = "";
   #version = -1;
-  #seen: Map<string, SeenPrices> = new Map();
+  #seen;
 
-  constructor(height: number, ...controls: Node[]) {
-    this.#group = new ChartGroup("Prices with own fills and resting orders", ...controls);
+  /** @param label - tells this chart from others on the page */
+  constructor(label: string, seen: SeenPrices, height: number, ...controls: Node[]) {
+    this.#seen = seen;
+    this.#group = new ChartGroup(label, ...controls);
     this.#price = new PricePane(this.#data, this.#group.shared, this.#shown, height);
     this.#group.stage.append(this.#price.node);
     this.#group.stage.after(this.#tip);
@@ -120,27 +120,6 @@ export class MarketChart {
     this.#version = -1;
   }
 
-  /** Keeps the last price of each instrument, for those without bars. */
-  note(state: SourceState) {
-    for (const { instId, last, bid, ask, at } of state.rows("markets").values()) {
-      const middle = bid === "" || ask === "" ? Number(bid) || Number(ask) : (Number(bid) + Number(ask)) / 2;
-      const px = middle || Number(last);
-      if (!(px > 0)) continue;
-      const seen = this.#seen.get(instId) ?? { at: [], px: [] };
-      this.#seen.set(instId, seen);
-      const before = seen.at.at(-1) ?? Number.NEGATIVE_INFINITY;
-      // Another run or an earlier instant of a played one.
-      if (at < before) seen.at.length = seen.px.length = 0;
-      if (at === before) continue;
-      seen.at.push(at);
-      seen.px.push(px);
-      if (seen.at.length > seenMax) {
-        seen.at.splice(0, seenMax / 4);
-        seen.px.splice(0, seenMax / 4);
-      }
-    }
-  }
-
   update(state: SourceState, instId: string) {
     const version = state.version(["candles", "fills", "orders", "markets"]);
     if (version === this.#version && instId === this.#instId) return;
@@ -148,7 +127,7 @@ export class MarketChart {
       .list("candles")
       .filter((row) => row.instId === instId)
       .sort((a, b) => a.at - b.at);
-    const seen = this.#seen.get(instId);
+    const seen = this.#seen.of(instId);
     const barMs = barLength(bars);
     const from = bars[0] === undefined ? (seen?.at[0] ?? state.at) : bars[0].at - barMs;
     if (instId !== this.#instId) this.#group.hold([this.#price]);
@@ -164,7 +143,7 @@ export class MarketChart {
     this.#group.restyle();
   }
 
-  #fold(state: SourceState, instId: string, bars: readonly CandleRow[], barMs: number, seen: SeenPrices | undefined) {
+  #fold(state: SourceState, instId: string, bars: readonly CandleRow[], barMs: number, seen: PriceLine | undefined) {
     const fills = state.list("fills").filter((row) => row.instId === instId);
     const orders = state.list("orders").filter((row) => row.instId === instId);
     const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];

@@ -4,11 +4,12 @@
  * Invariants: offers every instrument that the engine follows, trades or holds; when the chosen one is gone, the first is shown.
  */
 
-import { choice, element } from "../../ui-kit/client/elements.ts";
+import { choice, element, offer } from "../../ui-kit/client/elements.ts";
 import { BookLadder } from "./book-ladder.ts";
 import { inTurn } from "./browser-clock.ts";
 import { plainDecimal, plus } from "./decimal-texts.ts";
 import { MarketChart } from "./market-chart.ts";
+import type { SeenPrices } from "./seen-prices.ts";
 import type { SourceState } from "./source-state.ts";
 import { put } from "./table-cells.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
@@ -34,8 +35,10 @@ export class MarketView {
   #body;
   #bookVersion = "";
 
-  constructor() {
+  constructor(seen: SeenPrices) {
     this.#chart = new MarketChart(
+      "Prices with own fills and resting orders",
+      seen,
       innerWidth < 600 ? 260 : 430,
       this.#instruments,
       choice(
@@ -58,11 +61,6 @@ export class MarketView {
     this.node = element("div", {}, this.#empty, this.#body);
   }
 
-  /** Takes prices from the start, also while the view is not visible. */
-  note({ state }: WatchedEngine) {
-    this.#chart.note(state);
-  }
-
   draw({ state, now }: WatchedEngine) {
     const instIds = instrumentsOf(state);
     this.#empty.hidden = instIds.length > 0;
@@ -70,7 +68,10 @@ export class MarketView {
     const unrecorded = state.row("engine")?.unrecorded ?? [];
     put(this.#empty, unrecorded.includes("prices") ? "Prices are not recorded." : emptyText);
     if (instIds.length === 0) return;
-    this.#offer(instIds);
+    offer(
+      this.#instruments,
+      instIds.map((instId) => [instId, instId]),
+    );
     const instId = this.#instruments.value;
     inTurn(this.#chart, () => this.#chart.update(state, instId));
     const market = state.row("markets", instId);
@@ -101,17 +102,10 @@ export class MarketView {
   restyle() {
     this.#chart.restyle();
   }
-
-  #offer(instIds: readonly string[]) {
-    const known = [...this.#instruments.options].map(({ value }) => value);
-    if (known.join() === instIds.join()) return;
-    const chosen = this.#instruments.value;
-    this.#instruments.replaceChildren(...instIds.map((instId) => element("option", { value: instId }, instId)));
-    if (instIds.includes(chosen)) this.#instruments.value = chosen;
-  }
 }
 
-const instrumentsOf = (state: SourceState) => [
+/** Instruments that the engine follows, trades or holds. */
+export const instrumentsOf = (state: SourceState) => [
   ...new Set([
     ...state.rows("markets").keys(),
     ...state.rows("book").keys(),

@@ -4,7 +4,7 @@
  * Invariants: the count contains the number that the filters leave out; the orders that can be canceled by filter are exactly the open ones
  * that are shown, selected by the fields that the service of the engine knows.
  */
-import { button, choice, element } from "../../ui-kit/client/elements.ts";
+import { button, choice, element, offer } from "../../ui-kit/client/elements.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { FillRow, OrderRow } from "../control-rows.ts";
 import type { Actions, OrderFilter } from "./actions.ts";
@@ -144,8 +144,8 @@ export class OrdersView {
     this.#orders.node.hidden = isFills;
     this.#fills.node.hidden = !isFills;
     const orders = state.list("orders");
-    offer(this.#strategies, "all strategies", [...state.rows("strategies").keys()]);
-    offer(this.#instruments, "all instruments", [...new Set(orders.map(({ instId }) => instId))].sort());
+    offerNames(this.#strategies, "all strategies", [...state.rows("strategies").keys()]);
+    offerNames(this.#instruments, "all instruments", [...new Set(orders.map(({ instId }) => instId))].sort());
     const count = isFills
       ? this.#list(this.#fills, state.list("fills"))
       : this.#list(
@@ -197,13 +197,5 @@ export class OrdersView {
   }
 }
 
-const offer = (select: HTMLSelectElement, all: string, names: readonly string[]) => {
-  const known = [...select.options].slice(1).map(({ value }) => value);
-  if (known.join("\n") === names.join("\n")) return;
-  const chosen = select.value;
-  select.replaceChildren(
-    element("option", { value: "" }, all),
-    ...names.map((name) => element("option", { value: name }, name)),
-  );
-  select.value = names.includes(chosen) ? chosen : "";
-};
+const offerNames = (select: HTMLSelectElement, all: string, names: readonly string[]) =>
+  offer(select, [["", all], ...names.map((name) => [name, name] as const)]);

@@ -13,7 +13,9 @@ import { inTurn, nowMs } from "./browser-clock.ts";
 import { EquityChart } from "./equity-chart.ts";
 import { eventLine } from "./events-view.ts";
 import { accountColumns, balanceColumns, positionColumns, strategyColumns } from "./overview-columns.ts";
+import { OverviewPrice } from "./overview-price.ts";
 import { QuotaGauges } from "./quota-gauges.ts";
+import type { SeenPrices } from "./seen-prices.ts";
 import type { SourceState } from "./source-state.ts";
 import { openStrategy } from "./strategy-dialog.ts";
 import { put } from "./table-cells.ts";
@@ -25,12 +27,14 @@ import { gainText, leftText, moneyText, toneOf } from "./wording.ts";
 const pauseMs = 200;
 
 const eventsShown = 12;
+const chartPx = 210;
 
 export class OverviewView {
   name = "Overview";
   node;
   #tiles = element("dl", { class: "tiles" });
   #shown: Map<string, { node: HTMLElement; value: HTMLElement; more: HTMLElement }> = new Map();
+  #price;
   #equity = new EquityChart();
   #gauges = new QuotaGauges();
   #events = element("ol", { class: "lines" });
@@ -44,7 +48,8 @@ export class OverviewView {
   #balancesSection;
   #watched: WatchedEngine | undefined;
 
-  constructor(actions: Actions, mayAct: () => boolean) {
+  constructor(actions: Actions, mayAct: () => boolean, seen: SeenPrices) {
+    this.#price = new OverviewPrice(seen, chartPx);
     this.#strategies = new VirtualTable({
       label: "Strategies. Enter opens one.",
       columns: strategyColumns,
@@ -84,7 +89,12 @@ export class OverviewView {
     const main = element(
       "div",
       {},
-      element("section", {}, element("h2", {}, "Profit"), this.#equity.node),
+      element(
+        "div",
+        { class: "twocharts" },
+        this.#price.node,
+        element("section", {}, element("h2", {}, "Profit"), this.#equity.node),
+      ),
       this.#accountsSection,
       element("section", {}, element("h2", {}, "Strategies"), this.#strategies.node),
       element("section", {}, element("h2", {}, "Positions"), this.#positions.node),
@@ -104,7 +114,8 @@ export class OverviewView {
     const { state } = watched;
     inTurn(this.#tiles, () => this.#drawTiles(watched));
     inTurn(this.#gauges, () => this.#gauges.draw(watched));
-    inTurn(this.#equity, () => this.#equity.update(state, 210));
+    inTurn(this.#equity, () => this.#equity.update(state, chartPx));
+    this.#price.update(state);
     if (nowMs() - this.#drawnAt < pauseMs) return;
     this.#drawnAt = nowMs();
     if (this.#isNew("strategies", state))
@@ -121,12 +132,14 @@ export class OverviewView {
 
   /** Everything is drawn again: another engine is shown. */
   forget() {
+    this.#price.forget();
     this.#drawnAt = Number.NEGATIVE_INFINITY;
     this.#versions = { strategies: -1, positions: -1, balances: -1, events: -1 };
   }
 
   restyle() {
     this.#equity.restyle();
+    this.#price.restyle();
   }
 
   #drawAccounts(state: SourceState) {

@@ -60,18 +60,20 @@ button[aria-pressed="true"]{border-color:var(--accent);color:var(--accent)}
 main.room{max-width:none;padding:14px 20px 40px}
 main.old>*{opacity:0.5;filter:grayscale(1)}
 h2{font-size:0.98rem;margin:18px 0 6px;padding-bottom:3px}
-.split>section>h2:first-child,.split>div>section:first-child>h2,.room>div>section:first-child>h2{margin-top:4px}
+.split>section>h2:first-child,.split>div>section:first-child>h2,.twocharts>section>h2,.room>div>section:first-child>h2{margin-top:4px}
 table.rows td.n:last-child,table.rows th.n:last-child{padding-right:10px}
 select{max-width:190px;text-overflow:ellipsis}
 .empty{color:var(--soft);padding:10px 2px;margin:0}
 .tiles{margin:0 0 14px;grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}
-.tile dd{font-size:1.35rem;line-height:1.3}
+.tile dd{font-size:clamp(0.9rem,10cqi,1.35rem);line-height:1.3}
 .tile dd small{font-size:0.79rem;line-height:1.35}
 .amber{color:var(--warn)}
 .split{display:grid;grid-template-columns:minmax(0,1fr) clamp(260px,22vw,380px);gap:4px 28px}
 .split.even{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
 .split>*{min-width:0}
 .stage{min-width:0}
+.twocharts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:18px 24px}
+.twocharts>*{min-width:0}
 .charts{position:relative;touch-action:pan-y;border-top:1px solid var(--rule);min-width:0;overflow:hidden}
 .bar{gap:6px 8px;margin:4px 0 6px}
 .bar .group{gap:3px}
@@ -178,7 +180,8 @@ table.rows td,table.rows th{padding:0 5px}
 .topline{padding:8px 12px;gap:6px 10px}
 .top h1{flex:1}
 .chips{order:3;flex-basis:100%}
-.top .quiet{display:none}
+.tools{display:contents}
+.tools .quiet{order:4;flex:1 1 100%}
 .banner,.played .playback,.missing{padding-left:12px;padding-right:12px}
 .played .playback{flex-wrap:wrap}
 .playback .clock{width:auto;min-width:0}
@@ -186,7 +189,6 @@ table.rows td,table.rows th{padding:0 5px}
 main.room{padding:10px 12px 32px}
 .tiles{grid-template-columns:1fr 1fr}
 .tiles>:first-child{grid-column:1 / -1}
-.tile dd{font-size:1.15rem}
 main .fill .vscroll{height:calc(100vh - 330px)}
 .clock{width:auto}
 .split>*+*{margin-top:16px}

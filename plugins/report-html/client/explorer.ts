@@ -27,7 +27,7 @@ const help =
 export class Explorer {
   #data;
   #charts = element("div", { id: "charts", tabindex: "0", role: "group", "aria-label": `Charts. ${help}` });
-  #tip = element("div", { id: "tip", hidden: true });
+  #tip = element("div", { class: "tip", hidden: true });
   #live = element("div", { class: "unseen", role: "status", "aria-live": "polite" });
   #clock = element("output", { class: "clock" });
   #view;

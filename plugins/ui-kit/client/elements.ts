@@ -41,3 +41,12 @@ export const choice = (
   made.addEventListener("change", () => act(made.value));
   return made;
 };
+
+/** Replaces the choices of a selection where they have changed; what was chosen stays chosen while it is offered. */
+export const offer = (select: HTMLSelectElement, choices: readonly (readonly [value: string, text: string])[]) => {
+  const known = [...select.options].map(({ value }) => value);
+  if (known.join("\n") === choices.map(([value]) => value).join("\n")) return;
+  const chosen = select.value;
+  select.replaceChildren(...choices.map(([value, text]) => element("option", { value }, text)));
+  if (choices.some(([value]) => value === chosen)) select.value = chosen;
+};

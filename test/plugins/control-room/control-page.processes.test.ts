@@ -100,6 +100,48 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     },
   );
 
+  it.each([1_440, 1_000, 390])("keeps figures of any length inside their tiles at %i pixels", async (width) => {
+    const row = engine.document.row("money", "USDT");
+    if (row === undefined) throw new Error("nothing was traded");
+    const sum = "-1234567890.12345678";
+    engine.document.put("money", "USDT", { ...row, profit: sum, realised: sum, unrealised: sum, fees: sum });
+    const page = await open({ width });
+    await expect.poll(() => seen(page, ".tile dd span")).toContain("1,234,567,890");
+    const wide =
+      "[...document.querySelectorAll('.tile, .tile *')].filter((box) => box.scrollWidth > box.clientWidth && box.clientWidth > 0).map((box) => box.innerText)";
+    expect(await page.evaluate(wide)).toEqual([]);
+    const beyond = `[...document.querySelectorAll('.tile dd span')].filter((text) =>
+      text.getBoundingClientRect().right > text.closest('.tile').getBoundingClientRect().right).map((text) => text.innerText)`;
+    expect(await page.evaluate(beyond)).toEqual([]);
+  });
+
+  it("shows on the overview the price of what is held, with own fills, and of another instrument when asked", async () => {
+    const page = await open();
+    const head = page.locator(".twocharts .pane.price .head");
+    await expect.poll(() => head.innerText()).toMatch(/BTC-USDT-SWAP[\s\S]*fills in/);
+    const choice = page.locator("[aria-label='instrument of the price']");
+    const held = engine.document.rows("positions").map(({ instId }) => instId);
+    expect(held).toContain(await choice.inputValue());
+    const names = await choice.locator("option").allInnerTexts();
+    const other = names.find((name) => name !== "BTC-USDT-SWAP") ?? "";
+    await choice.selectOption(other);
+    await expect.poll(() => head.innerText()).toContain(other);
+    port.send("maker");
+    await page.waitForTimeout(300);
+    expect(await choice.inputValue()).toBe(other);
+  });
+
+  it("closes positions from a phone, after the same question", async () => {
+    const page = await open({ width: 390, height: 844 });
+    const close = page.locator("header button:text-is('Close positions …')");
+    const box = await close.boundingBox();
+    expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 999) <= 390).toBe(true);
+    await close.click();
+    expect(await page.innerText("dialog")).toContain("All strategies are halted");
+    await page.click("dialog button:text-is('Halt and close positions')");
+    await expect.poll(() => port.acts.at(-1)?.action).toMatchObject({ type: "close" });
+  });
+
   it("keeps the contrast of text at 4.5 in every view, in light and in dark", async () => {
     for (const colorScheme of ["light", "dark"] as const) {
       const page = await open({ colorScheme });

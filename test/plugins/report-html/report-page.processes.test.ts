@@ -148,9 +148,9 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     const page = await open();
     await page.focus("#charts");
     await page.keyboard.press("n");
-    await page.waitForSelector("#tip:visible");
+    await page.waitForSelector(".tip:visible");
     const [first] = details.fills;
-    const story = (await page.textContent("#tip")) ?? "";
+    const story = (await page.textContent(".tip")) ?? "";
     for (const word of [
       "bought 0.05 BTC",
       "taker",
@@ -164,19 +164,19 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     }
     expect(await page.textContent("[aria-live]")).toContain("Fill 1 of");
     await page.keyboard.press("Escape");
-    expect(await page.isVisible("#tip")).toBe(false);
+    expect(await page.isVisible(".tip")).toBe(false);
     // Close enough that each stands alone; then the mark that the keys found is found by the pointer, too.
     await page.keyboard.press("n");
     for (let count = 0; count < 3; count++) await page.keyboard.press("Enter");
     await spanOf(page);
     await page.keyboard.press("n");
-    await page.waitForSelector("#tip:visible");
-    const told = await page.textContent("#tip");
-    const { x = 0, width = 0 } = (await page.locator("#tip").boundingBox()) ?? {};
+    await page.waitForSelector(".tip:visible");
+    const told = await page.textContent(".tip");
+    const { x = 0, width = 0 } = (await page.locator(".tip").boundingBox()) ?? {};
     const area = (await page.locator(".pane.price .u-over").boundingBox()) ?? { y: 0, height: 0 };
     await page.keyboard.press("Escape");
     const isTold = async (): Promise<boolean> =>
-      (await page.isVisible("#tip")) && (await page.textContent("#tip")) === told;
+      (await page.isVisible(".tip")) && (await page.textContent(".tip")) === told;
     // The mark is on one side of the tip; how high, is looked for.
     for (const side of [x - 16, x + width + 16]) {
       for (let y = area.y; y < area.y + area.height && !(await isTold()); y += 8) await page.mouse.move(side, y);
