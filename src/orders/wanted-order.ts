@@ -22,6 +22,7 @@ import {
   spell,
   sub,
   toStep,
+  zero,
 } from "../decimal-value.ts";
 import type { Protect, WantedProtection } from "./protection/protect.ts";
 
@@ -194,18 +195,36 @@ const behind = (side: Side, best: Decimal, tickSize: Decimal): Decimal => {
 const no = (reason: string): Unspecified => ({ ok: false, reason });
 
 const quotePlaces = 12;
-/** Reason why a text cannot be used as a price or a size; undefined where it can, and where there is none. */
-const textProblem = (name: "px" | "qty" | "notional" | "sz", text: unknown): string | undefined => {
+/** Price and sizes of a wanted order that are given. */
+interface Amounts {
+  readonly px: Decimal | undefined;
+  readonly qty: Decimal | undefined;
+  readonly notional: Decimal | undefined;
+  readonly sz: Decimal | undefined;
+}
+
+/** Value of a price or a size; undefined where there is none, and the reason where the text cannot be used. */
+const amountOf = (name: keyof Amounts, text: unknown): Decimal | string | undefined => {
   if (text === undefined) return undefined;
   if (!isDecimal(text)) return `${name} ${JSON.stringify(text)} is not decimal text`;
-  return isPositive(read(text)) ? undefined : `${name} ${text} is not positive`;
+  const value = read(text);
+  return isPositive(value) ? value : `${name} ${text} is not positive`;
 };
 
-/** Reason why the amounts of a wanted order cannot be used; undefined where they can. */
-const amountProblem = ({ ordType = "limit", px, qty, notional, sz, keepWithin, cross }: WantedOrder) => {
-  const problem =
-    textProblem("px", px) ?? textProblem("qty", qty) ?? textProblem("notional", notional) ?? textProblem("sz", sz);
-  if (problem !== undefined) return problem;
+/** Amounts of a wanted order, or the reason why they cannot be used. */
+const amountsIn = (wanted: WantedOrder): Amounts | string => {
+  const px = amountOf("px", wanted.px);
+  if (typeof px === "string") return px;
+  const qty = amountOf("qty", wanted.qty);
+  if (typeof qty === "string") return qty;
+  const notional = amountOf("notional", wanted.notional);
+  if (typeof notional === "string") return notional;
+  const sz = amountOf("sz", wanted.sz);
+  return typeof sz === "string" ? sz : (kindProblem(wanted) ?? { px, qty, notional, sz });
+};
+
+/** Reason why the other fields of a wanted order cannot be used; undefined where they can. */
+const kindProblem = ({ ordType = "limit", px, keepWithin, cross }: WantedOrder): string | undefined => {
   if (keepWithin !== undefined && !isDecimal(keepWithin))
     return `keepWithin ${JSON.stringify(keepWithin)} is not decimal text`;
   if (ordType !== "market" && px === undefined) return `a ${ordType} order needs px`;
@@ -226,13 +245,13 @@ export const specify = (
   isBounded = false,
 ): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wanted;
-  const problem = amountProblem(wanted);
-  if (problem !== undefined) return no(problem);
-  const priced = ordType === "market" ? undefined : priceOf(wanted, instrument.tickSize, marketPx);
+  const amounts = amountsIn(wanted);
+  if (typeof amounts === "string") return no(amounts);
+  const priced = ordType === "market" ? undefined : priceOf(wanted, amounts.px ?? zero, instrument.tickSize, marketPx);
   if (typeof priced === "string") return no(priced);
   const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
   const known = priced ?? (marketPx === undefined ? undefined : read(marketPx));
-  const sized = sizeOf(wanted, instrument, profile, known, sizing);
+  const sized = sizeOf(amounts, instrument, profile.order.szUnit[instTypeOf(instId)], known, sizing);
   if (!sized.ok) return sized;
   const px = priced === undefined ? "" : spell(priced);
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
@@ -240,12 +259,13 @@ export const specify = (
 
 /** Limit price on the tick, or the reason why there is none. */
 const priceOf = (
-  { side, px = "0", cross, instId }: WantedOrder,
+  { side, px, cross, instId }: WantedOrder,
+  wantedPx: Decimal,
   tickSize: string,
   marketPx: string | undefined,
 ): Decimal | string => {
   const tick = read(tickSize);
-  const asked = onTick(side, read(px), tick);
+  const asked = onTick(side, wantedPx, tick);
   if (cross === "touch" && marketPx !== undefined && takes(side, asked, read(marketPx))) {
     const moved = behind(side, read(marketPx), tick);
     return isPositive(moved) ? moved : `no price of ${instId} below ${marketPx} is left to rest at`;
@@ -297,65 +317,61 @@ const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal
   return div(qty, contract, equal(mul(step, contract), lotSize) ? quotePlaces : 0);
 };
 
+type Unit = Profile["order"]["szUnit"]["SPOT"];
+
 /** Size of a market order without any quote: one that needs no price can still be sent. */
-const unpricedSize = (
-  { instId, qty, notional, sz }: WantedOrder,
-  unit: Profile["order"]["szUnit"]["SPOT"],
-  lotSize: Decimal,
-): Sized => {
+const unpricedSize = ({ qty, notional, sz }: Amounts, unit: Unit, { instId, lotSize }: InstrumentRecord): Sized => {
   const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
-  if (asIs !== undefined) return { ok: true, sz: spell(read(asIs)), baseQty: undefined };
+  if (asIs !== undefined) return { ok: true, sz: spell(asIs), baseQty: undefined };
   if (qty === undefined || unit !== "base")
     return { ok: false, ...unquoted(instId, "turn the size into the service's unit") };
-  return { ok: true, sz: spell(toStep(read(qty), lotSize, "down")), baseQty: read(qty) };
+  return { ok: true, sz: spell(toStep(qty, read(lotSize), "down")), baseQty: qty };
 };
 
 const sizeNames = ["qty", "notional", "sz"] as const;
 
 /** Reason why the size is missing or given twice; undefined where it is given once. */
-const choiceProblem = (wanted: WantedOrder): string | undefined => {
-  const { qty, notional, sz } = wanted;
+const choiceProblem = (amounts: Amounts): string | undefined => {
+  const { qty, notional, sz } = amounts;
   const isOne = qty === undefined ? (notional === undefined) !== (sz === undefined) : (notional ?? sz) === undefined;
   if (isOne) return undefined;
-  const given = sizeNames.filter((name) => wanted[name] !== undefined);
+  const given = sizeNames.filter((name) => amounts[name] !== undefined);
   return `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`;
 };
 
 /** Base currency of the wanted size at this price. */
 const wantedBase = (
-  { qty, notional, sz = "" }: WantedOrder,
-  unit: Profile["order"]["szUnit"]["SPOT"],
+  { qty, notional, sz = zero }: Amounts,
+  unit: Unit,
   { contractValue = "1" }: InstrumentRecord,
   px: Decimal,
 ): Decimal => {
-  if (qty !== undefined) return read(qty);
-  if (notional !== undefined) return div(read(notional), px, quotePlaces);
-  if (unit === "quote_notional") return div(read(sz), px, quotePlaces);
-  return unit === "contracts" ? mul(read(sz), read(contractValue)) : read(sz);
+  if (qty !== undefined) return qty;
+  if (notional !== undefined) return div(notional, px, quotePlaces);
+  if (unit === "quote_notional") return div(sz, px, quotePlaces);
+  return unit === "contracts" ? mul(sz, read(contractValue)) : sz;
 };
 
 const sizeOf = (
-  wanted: WantedOrder,
+  amounts: Amounts,
   instrument: InstrumentRecord,
-  profile: Profile,
+  unit: Unit,
   px: Decimal | undefined,
   sizing: keyof typeof amountsOf,
 ): Sized => {
-  const { instId, notional, sz } = wanted;
-  const choice = choiceProblem(wanted);
+  const { notional, sz } = amounts;
+  const choice = choiceProblem(amounts);
   if (choice !== undefined) return no(choice);
-  const unit = profile.order.szUnit[instTypeOf(instId)];
+  if (px === undefined) return unpricedSize(amounts, unit, instrument);
   const lotSize = read(instrument.lotSize);
-  if (px === undefined) return unpricedSize(wanted, unit, lotSize);
-  const lots = toStep(wantedBase(wanted, unit, instrument, px), lotSize, "down");
-  const problem = tooSmall(lots, instrument, instId);
+  const lots = toStep(wantedBase(amounts, unit, instrument, px), lotSize, "down");
+  const problem = tooSmall(lots, instrument);
   if (problem !== undefined) return no(problem);
-  if (sz !== undefined) return { ok: true, sz: spell(read(sz)), baseQty: lots };
+  if (sz !== undefined) return { ok: true, sz: spell(sz), baseQty: lots };
   if (unit === "base") return { ok: true, sz: spell(lots), baseQty: lots };
   if (unit === "contracts") return contractsSize(lots, lotSize, instrument);
   // An amount of quote currency is sent as wanted; a quantity becomes the exact amount it costs.
-  const amount = notional === undefined ? amountsOf[sizing](lots, lotSize, px) : read(notional);
-  return { ok: true, sz: spell(amount), baseQty: lots };
+  return { ok: true, sz: spell(notional ?? amountsOf[sizing](lots, lotSize, px)), baseQty: lots };
 };
 
 /** Size in contracts of a whole number of lots. */
@@ -366,7 +382,7 @@ const contractsSize = (lots: Decimal, lotSize: Decimal, { contractValue = "1" }:
   return { ok: true, sz: spell(count), baseQty: mul(count, contract) };
 };
 
-const tooSmall = (qty: Decimal, { lotSize, minSize }: InstrumentRecord, instId: string): string | undefined => {
+const tooSmall = (qty: Decimal, { instId, lotSize, minSize }: InstrumentRecord): string | undefined => {
   if (!isPositive(qty)) return `the size is below one lot of ${lotSize} ${instId.split("-")[0]}`;
   if (minSize !== undefined && compare(qty, read(minSize)) < 0)
     return `the size ${spell(qty)} is below the minimum of ${minSize}`;
