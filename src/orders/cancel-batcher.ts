@@ -100,7 +100,9 @@ export class CancelBatcher {
     }
     const isWhole = isTurnedDown(outcome);
     for (const order of batch) this.#alone[isWhole ? "add" : "delete"](order);
-    for (const [index, order] of batch.entries()) this.#calls.end(order, endOf(outcome, batch, index, this.#profile));
+    batch.forEach((order, index) => {
+      this.#calls.end(order, endOf(outcome, batch, index, this.#profile));
+    });
   }
 
   #laneOf(kind: ActionClass): Lane {

@@ -286,7 +286,7 @@ const takeAnswer = (order: Order, event: AnswerEvent): true => {
   }
 };
 
-/** What our requests to cancel and to change the order do, and which wanted order it serves. */
+/** Moves our requests to cancel and to change the order, and the wanted order that it serves. */
 const moveRequest = (order: Order, event: RequestEvent): boolean => {
   switch (event.type) {
     case "suited":

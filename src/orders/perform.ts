@@ -115,7 +115,7 @@ export class Performer {
     }
   }
 
-  /** Effects outside the room: reads of the account, what is written down, and what others are told. */
+  /** Effects outside the room: reads of the account, the journal, listeners and callbacks. */
   #note(effect: Note): void {
     const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
     switch (effect.kind) {
