@@ -13,10 +13,9 @@ import { didYouMean, SluiceError } from "../errors.ts";
 import { malformedProtect, malformedProtection, type Protect, type WantedProtection } from "./protection/protect.ts";
 import type { Cross, WantedOrder } from "./wanted-order.ts";
 
-const needed = ["slot", "instId", "side"] as const;
-const texts = ["ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;
+const textFields = ["slot", "instId", "side", "ordType", "px", "qty", "notional", "sz", "keepWithin", "tag"] as const;
 
-const known: ReadonlySet<string> = new Set([...needed, ...texts, "reduceOnly", "round", "cross", "protect"]);
+const known: ReadonlySet<string> = new Set([...textFields, "reduceOnly", "round", "cross", "protect"]);
 
 const crosses: readonly Cross[] = ["touch", "skip", "reject"];
 
@@ -159,20 +158,31 @@ const meant = (field: string): string => {
 };
 
 /** An unknown field of the order, or one of its copy that is not the text it has to be. */
-const fieldProblem = (order: object, fields: Readonly<Record<string, unknown>>): string | undefined => {
+const fieldProblem = (order: object, fields: Readonly<Record<(typeof textFields)[number], unknown>>) => {
   for (const field in order) if (!known.has(field)) return `the unknown field "${field}".${meant(field)}`;
-  for (const field of needed) {
-    const value = fields[field];
-    if (typeof value !== "string" || value === "")
-      return `${field} ${shown(value)}. Write text, such as ${examples[field]}`;
-  }
-  for (const field of texts) {
-    const value = fields[field];
-    if (value !== undefined && typeof value !== "string")
-      return `${field} ${shown(value)}. Write text, such as ${examples[field]}`;
-  }
-  return undefined;
+  const { slot, instId, side, ordType, px, qty, notional, sz, keepWithin, tag } = fields;
+  return (
+    neededProblem("slot", slot) ??
+    neededProblem("instId", instId) ??
+    neededProblem("side", side) ??
+    textProblem("ordType", ordType) ??
+    textProblem("px", px) ??
+    textProblem("qty", qty) ??
+    textProblem("notional", notional) ??
+    textProblem("sz", sz) ??
+    textProblem("keepWithin", keepWithin) ??
+    textProblem("tag", tag)
+  );
 };
+
+const neededProblem = (field: keyof typeof examples, value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? undefined : notText(field, value);
+
+const textProblem = (field: keyof typeof examples, value: unknown): string | undefined =>
+  value === undefined || typeof value === "string" ? undefined : notText(field, value);
+
+const notText = (field: keyof typeof examples, value: unknown): string =>
+  `${field} ${shown(value)}. Write text, such as ${examples[field]}`;
 
 const valueProblem = ({ keepWithin, round, cross, protect, reduceOnly }: Partial<WantedOrder>): string | undefined => {
   const wrong = protect === undefined ? undefined : malformedProtect(protect);
