@@ -113,6 +113,8 @@ export class CountEvidence {
   #doubt: Doubt | undefined;
   /** A call is under way that left since the doubt came up. */
   #checkedAt: number | undefined;
+  /** Window whose refusal at its beginning showed that windows begin late, and what the refused call weighed. */
+  #late: { readonly window: number; readonly units: number } | undefined;
   #enteredAt = Number.NEGATIVE_INFINITY;
   readonly #heard: Heard[] = [];
   #oldest = 0;
@@ -417,10 +419,23 @@ export class CountEvidence {
    * it was entered at its beginning, and the one before was full.
    */
   learnLate(window: number, units: number, sentAt: number, capacity: number): boolean {
-    const { phase, usage } = this.#parts;
-    if (phase.openEnded !== undefined || phase.first(sentAt) !== window || this.isUnproved(window, sentAt))
-      return false;
-    return phase.proofs > 0 && usage.used(window - 1) + units > capacity && phase.learnLate(window, sentAt);
+    const { phase, spec, usage } = this.#parts;
+    const isEntered = phase.openEnded === undefined && phase.first(sentAt) === window;
+    if (!isEntered || phase.proofs === 0 || this.isUnproved(window, sentAt)) return false;
+    const isFull = usage.countsOf(window).reported + units > spec.capacity;
+    if (isFull || usage.used(window - 1) + units <= capacity || !phase.learnLate(window, sentAt)) return false;
+    this.#late = { window, units };
+    return true;
+  }
+
+  /** A count of `window` was told: if that turns out full, it has refused calls for that, and not for its beginning. */
+  checkLate(window: number, used: number): void {
+    const late = this.#late;
+    if (late === undefined || window < late.window) return;
+    const isFull = used + late.units > this.#parts.spec.capacity;
+    if (window === late.window && !isFull) return;
+    if (window === late.window) this.#parts.phase.unlearnLate();
+    this.#late = undefined;
   }
 
   /** A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on. */

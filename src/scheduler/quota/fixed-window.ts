@@ -296,6 +296,7 @@ export class FixedWindow implements LimitWindow {
     counts: WindowCounts | undefined,
   ): number {
     const usage = this.#usage;
+    this.#evidence.checkLate(window, used);
     // Where what was answered says as much, nothing is missing.
     const isShort = counts !== undefined && (usage.missing > 0 || used > counts.settled);
     if (isShort && !this.divided && this.spec.header?.kind === "remaining")

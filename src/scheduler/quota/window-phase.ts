@@ -74,6 +74,8 @@ export class WindowPhase {
   /** How much later than expected a window may begin, as refusals at beginnings show, and for how long that holds. */
   #lateMs = 0;
   #lateUntil = Number.NEGATIVE_INFINITY;
+  /** The two before the last refusal. */
+  #lateBefore: readonly [number, number] = [0, Number.NEGATIVE_INFINITY];
   /**
    * What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this
    * scope learns something.
@@ -251,10 +253,17 @@ export class WindowPhase {
   learnLate(index: number, sentAt: number): boolean {
     const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);
     if (pastMs > this.#windowMs * lateShareMost) return false;
+    this.#lateBefore = [this.#lateMs, this.#lateUntil];
     this.#lateMs = pastMs + this.#windowMs * lateShare;
     this.#lateUntil = sentAt + lateKeptMs;
     this.kept.at = Number.NaN;
     return true;
+  }
+
+  /** The last refusal at a beginning had another cause. */
+  unlearnLate(): void {
+    [this.#lateMs, this.#lateUntil] = this.#lateBefore;
+    this.kept.at = Number.NaN;
   }
 
   /** From `at` on window `index` runs until a count falls: what was thought of its end is no longer believed. */

@@ -67,6 +67,14 @@ describe("A call refused at the beginning of a window that had surely begun", ()
     expect(gauge.blockedUntil(1, 6_012, all(second))).toBeCloseTo(6_010 + 1_000 / 60, 9);
   });
 
+  it("shows nothing once a count tells that the window itself was full", () => {
+    const { gauge, refused } = spent(second, 10);
+    const part = gauge.begin(1, 6_000);
+    expect([refused(6_010), gauge.windowEndsAt(6_500) > 7_000]).toEqual([true, true]);
+    gauge.end(part, 6_000, 6_040, 10, true);
+    expect(gauge.windowEndsAt(6_500)).toBe(7_000);
+  });
+
   it("shows nothing where only the calendar says that the window has begun", () => {
     const gauge = new FixedWindow(user, "s", { ...fixedClock(0, 0) } satisfies ServerClock);
     gauge.end(gauge.begin(1_195, 30_000), 30_000, 30_010, 1_195, true);
