@@ -57,8 +57,10 @@ export const exchangeContract = (
   return createContract(laidOver({ ...profile, limits: { extraLayers, ...profile.limits } }, overrides), without);
 };
 
-const withoutHeader = (spec: LayerSpec | (ExtraLayer & { readonly header?: never })): ExtraLayer => {
-  const { header: _, ...layer } = spec;
+const withoutHeader = (
+  spec: LayerSpec | (ExtraLayer & { readonly header?: never; readonly changes?: never }),
+): ExtraLayer => {
+  const { header: _, changes: __, ...layer } = spec;
   return layer;
 };
 

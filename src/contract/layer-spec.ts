@@ -21,6 +21,8 @@ export interface LayerSpec {
   readonly unit: "requests" | "weight" | "elements";
   /** Units that a window holds. */
   readonly capacity: number;
+  /** Changes of `capacity` at stated instants, milliseconds of the service's calendar; none when left out. */
+  readonly changes?: readonly { readonly at: number; readonly capacity: number }[];
   /** Length of a window in milliseconds. */
   readonly windowMs: number;
   /** Beginning of windows: on the service's clock, with the first request, or sliding. */

@@ -47,6 +47,7 @@ export const resolveProfile = (overrides: ProfileOverrides = {}): Profile => {
     }
   }
   checkLayers(profile as unknown as Profile, issues);
+  checkChanges(profile as unknown as Profile, issues);
   if (issues.length > 0) throw new SluiceError("PROFILE_INVALID", "The service profile is not valid:", issues);
   return profile as unknown as Profile;
 };
@@ -157,6 +158,34 @@ const checkLayers = (profile: Profile, issues: string[]): void => {
       for (const word of counted)
         if (!endpoints.includes(word))
           problem("endpoints", `${JSON.stringify(word)} is no endpoint.${didYouMean(String(word), endpoints)}`);
+  });
+};
+
+const changeFields = ["layer", "at", "capacity"];
+const changedLayers = ["ip", "key", "uid"];
+const utcText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
+
+const checkChanges = ({ limits }: Profile, issues: string[]): void => {
+  const taken = new Set<string>();
+  limits.changes.forEach((change, index) => {
+    const place = `profile.limits.changes[${index}]`;
+    if (kindOf(change) !== "object") {
+      issues.push(`${place}: expected a change, got ${kindOf(change)}.`);
+      return;
+    }
+    const { layer, at, capacity } = change;
+    for (const field of Object.keys(change))
+      if (!changeFields.includes(field))
+        issues.push(`${place}.${field}: unknown field.${didYouMean(field, changeFields)}`);
+    if (!changedLayers.includes(layer))
+      issues.push(`${place}.layer: ${JSON.stringify(layer)} is not one of ${changedLayers.join(", ")}.`);
+    if (typeof at !== "string" || !utcText.test(at) || Number.isNaN(Date.parse(at)))
+      issues.push(`${place}.at: ${JSON.stringify(at)} is no instant; write it like "2026-11-29T08:00:00Z".`);
+    if (!(Number.isSafeInteger(capacity) && capacity >= 1))
+      issues.push(`${place}.capacity: expected a whole number of at least 1, got ${JSON.stringify(capacity)}.`);
+    if (taken.has(`${layer} ${Date.parse(at)}`))
+      issues.push(`${place}: layer "${layer}" has two changes at ${at}; keep one.`);
+    taken.add(`${layer} ${Date.parse(at)}`);
   });
 };
 

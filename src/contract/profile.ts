@@ -141,6 +141,7 @@ export const defaultProfile = {
   limits: {
     anchor: row<Anchor>("wall_clock", "H5", "The next minute begins by the service's clock."),
     extraLayers: row<readonly ExtraLayer[]>([], "H12", "Neighbours count the elements of a batch, or an endpoint by itself; the description names three layers."),
+    changes: row<readonly { readonly layer: "ip" | "key" | "uid"; readonly at: string; readonly capacity: number }[]>([], "H5", "Capacities of described layers from stated instants on (ISO 8601, UTC). The description announces no changes."),
     refusedCounts: row<"ip" | "all" | "none">("ip", "H5", "A refused request reached the address; it is not charged to key or user."),
     crossingCall: row<"refused" | "served">("refused", "H5", "The call that would bring the user's weight above the limit: refused and not charged, or served. The user is shut until the next minute either way."),
     failedCounts: row(true, "H5", "A request that fails for another reason has passed the layers."),

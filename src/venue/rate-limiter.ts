@@ -27,6 +27,8 @@ export class RateLimiter {
   readonly #contract: Contract;
   readonly #capacities: Record<LayerName, number>;
   readonly #enforce: boolean;
+  /** Declared changes of a capacity that are still to come, next one first. */
+  readonly #changes: { readonly layer: LayerName; readonly at: number; readonly capacity: number }[];
   readonly #onArrival: readonly ExtraLayerWindows[];
   readonly #within: readonly ExtraLayerWindows[];
   readonly #refused = { ip: 0, key: 0, uid: 0 };
@@ -42,12 +44,15 @@ export class RateLimiter {
 
   /** `enforce`: false counts all requests and refuses none. */
   constructor(contract: Contract, enforce: boolean) {
-    const { anchor, extraLayers } = contract.profile.limits;
+    const { anchor, changes, extraLayers } = contract.profile.limits;
     const { ip, key, uid } = contract.layers;
     const extras = extraLayers.map((layer) => new ExtraLayerWindows(layer));
     this.#contract = contract;
     this.#capacities = { ip: ip.capacity, key: key.capacity, uid: uid.capacity };
     this.#enforce = enforce;
+    this.#changes = changes
+      .map(({ layer, at, capacity }) => ({ layer, at: Date.parse(at), capacity }))
+      .toSorted((one, other) => one.at - other.at);
     this.layers = {
       ip: new LayerWindows(ip, anchor),
       key: new LayerWindows(key, anchor),
@@ -55,6 +60,14 @@ export class RateLimiter {
     };
     this.#onArrival = extras.filter(({ scope }) => scope === "ip");
     this.#within = extras.filter(({ scope }) => scope !== "ip");
+  }
+
+  /** Makes the declared changes that are due at `now`. */
+  #changeCapacities(now: number): void {
+    for (let next = this.#changes[0]; next !== undefined && next.at <= now; next = this.#changes[0]) {
+      this.#capacities[next.layer] = next.capacity;
+      this.#changes.shift();
+    }
   }
 
   /** Changes the capacity of a layer from now on. */
@@ -94,6 +107,7 @@ export class RateLimiter {
     content: Content = unspecific,
   ): boolean {
     this.#requests++;
+    this.#changeCapacities(now);
     const { ip } = this.layers;
     const extras = this.#onArrival;
     const window = ip.at(address, now);
@@ -112,6 +126,7 @@ export class RateLimiter {
 
   /** Charges key and user. False: refused. */
   spend(caller: Caller, weight: number, now: number, content: Content = unspecific): boolean {
+    this.#changeCapacities(now);
     const { key, uid } = this.layers;
     const latest = this.#latest;
     const within = this.#within.length > 0;

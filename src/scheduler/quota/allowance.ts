@@ -188,12 +188,13 @@ export class Allowances {
   }
 
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
-    const { capacity, scope, unit, windowMs } = gauge.spec;
-    const most = capacity - this.policy.keySlots;
+    const { scope, unit, windowMs } = gauge.spec;
+    const stated = (): number => gauge.spec.capacity;
     // However few there are, ordinary actions get one: its answer is what tells that there are more again.
-    const kept = (): number => (gauge.flows ? gauge.capacity : Math.max(1 + gauge.missing, most));
+    const kept = (): number =>
+      gauge.flows ? gauge.capacity : Math.max(1 + gauge.missing, stated() - this.policy.keySlots);
     if (scope === "key") {
-      if (least) return () => (gauge.flows ? gauge.capacity : Math.min(kept(), capacity - 1) - (gauge.lags ? 1 : 0));
+      if (least) return () => (gauge.flows ? gauge.capacity : Math.min(kept(), stated() - 1) - (gauge.lags ? 1 : 0));
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }

@@ -17,6 +17,7 @@ import { type Ceiling, emptyTicket, type LimitWindow, type QuotaMode, type Windo
 import type { OpenEnd } from "./open-end.ts";
 import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";
+import { StatedLimit } from "./stated-limit.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import type { WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
@@ -54,6 +55,7 @@ export class FixedWindow implements LimitWindow {
   readonly #usage: WindowUsage;
   readonly #openEnd: OpenEnd;
   readonly #lag: CountLag;
+  readonly #stated: StatedLimit;
   readonly #stale: StaleCounts;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
@@ -65,13 +67,15 @@ export class FixedWindow implements LimitWindow {
   readonly #movesUntold: boolean;
 
   /** `lag` is shared by the scopes of one service. */
-  constructor(spec: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
+  constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
     const {
       onMisread = () => undefined,
       onMode = () => undefined,
       parts = limiterParts,
       doubt = parts.doubt(),
     } = options;
+    this.#stated = new StatedLimit(layer, clock);
+    const { spec } = this.#stated;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
@@ -129,6 +133,23 @@ export class FixedWindow implements LimitWindow {
     if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom)
       return this.#usage.used(this.#phase.last(at));
     return limit.isTried ? limit.most(this.windowEndsAt(at) - at, open === 0) : Number.POSITIVE_INFINITY;
+  }
+
+  get changesAt(): number {
+    return this.#stated.changesAt;
+  }
+
+  restate(now: number): void {
+    if (!this.#stated.restate(now, this.windowEndsAt(now))) return;
+    const { capacity } = this.spec;
+    this.#limit.restate(capacity);
+    this.#openEnd.capacity = capacity;
+    this.#floor.restate(capacity);
+    this.capacity = this.#floor.isActive ? this.#floor.spending.capacity : capacity;
+  }
+
+  limitBetween(from: number, to: number): number | undefined {
+    return this.#stated.inForce(from, to);
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
@@ -229,15 +250,8 @@ export class FixedWindow implements LimitWindow {
     if (told !== undefined && counted && isTold) {
       if (this.#evidence.contradicts(told, first, ticket, sentAt)) this.#noteDoubt(receivedAt);
       else this.#floor.agree();
-      isTold = this.#isOwn({
-        window: first,
-        used: told,
-        units,
-        sentAt,
-        receivedAt,
-        heardTo,
-        elsewhere: this.#elsewhere(first),
-      });
+      const elsewhere = this.#elsewhere(first);
+      isTold = this.#isOwn({ window: first, used: told, units, sentAt, receivedAt, heardTo, elsewhere });
     } else if (told !== undefined && counted) this.#evidence.hear(sentAt, receivedAt, told, first, last);
     const counts = usage.end(began, first, last, units, isTold);
     if (this.#stale.compares) this.#stale.hear(sentAt, receivedAt, counted ? used : undefined, this.begun, usage.open);
@@ -379,9 +393,7 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
-  /**
-   * Windows a call can land in that leaves at `at`; undefined where windows have no number that others know them by.
-   */
+  /** Windows that a call leaving at `at` can land in; undefined where windows have no number that others know. */
   spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
     const { known, first, last } = this.#phase.at(at);
     return known && this.#phase.openEnded === undefined ? { first, last } : undefined;

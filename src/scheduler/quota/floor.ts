@@ -1,7 +1,7 @@
 /**
  * Floor of a fixed window: when its evidence is not to be relied on, and until when.
  *
- * A layer falls to the floor after two refusals that nothing explains, after one where counts were doubtful of late, and
+ * A layer falls to the floor after two refusals that nothing explains, after one shortly after a doubtful count, and
  * a long window as soon as three of its last forty counts are doubtful. On the floor counts change nothing, and 95 % of
  * the capacity is spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what
  * was sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls
@@ -58,13 +58,13 @@ const longestStays = 256;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
 
-/** The latest doubtful count of a service, whichever layer it was of: an answer carries the counts of all. */
+/** Instant of the latest doubtful count of a service, on any layer: an answer carries the counts of all layers. */
 export class LatestDoubt {
   at = Number.NEGATIVE_INFINITY;
 }
 
 export class Floor {
-  /** Counts are not used, and what may be spent is what `spending` says. */
+  /** True while counts are not used and `spending` limits what is sent. */
   isActive = false;
   /** Follows all calls at all times, so that it knows of the last window's when it is needed. */
   readonly spending: EvenSpending;
@@ -77,7 +77,7 @@ export class Floor {
   readonly #doubts: number[] = [];
   #counts = 0;
   readonly #latestDoubt: LatestDoubt;
-  /** When a call was last refused on the floor. */
+  /** Instant of the last refusal on the floor. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
@@ -135,6 +135,11 @@ export class Floor {
     spending.start(at);
   }
 
+  /** Another limit is stated. */
+  restate(capacity: number): void {
+    this.spending.capacity = Math.floor(capacity * floorShare);
+  }
+
   /**
    * Instant at which a call may ask again that would make `used` of what counts at `now`; undefined when it may leave.
    */
@@ -144,7 +149,7 @@ export class Floor {
     return spending.blockedUntil(used, Math.min(spending.capacity, ceiling(now + spending.horizonMs, now, now)), now);
   }
 
-  /** Units that fit for certain beside the `used` ones. */
+  /** Units that fit for certain in addition to `used`. */
   room(used: number, now: number, ceiling: Ceiling): number {
     const { shutUntil, spending } = this;
     return now < shutUntil ? 0 : Math.min(ceiling(now + spending.horizonMs, now, now) - used, spending.room(now));

@@ -19,13 +19,14 @@ export const withArrivingName = (layer: LayerSpec): LayerSpec =>
 
 /**
  * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at
- * most nine. An answer that is `counted` cannot report more use than the layer holds, nor more left of it: such a count
+ * most nine. `capacity` was in force when the answer was made. An answer that is `counted` cannot report more use than the layer holds, nor more left of it: such a count
  * is no evidence.
  */
 export const usedOf = (
-  { header, capacity }: LayerSpec,
+  { header, capacity: stated }: LayerSpec,
   headers: Readonly<Record<string, string>>,
   counted = false,
+  capacity = stated,
 ): number | undefined => {
   if (header === undefined) return undefined;
   const text = headers[header.name];

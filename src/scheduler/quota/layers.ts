@@ -15,14 +15,36 @@ export type { LayerSpec };
 export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   const { anchor, extraLayers } = contract.profile.limits;
   const { ip, key, uid } = contract.layers;
+  const withChanges = (layer: LayerSpec): LayerSpec => {
+    const changes = changesOf(contract, layer.name);
+    return changes.length === 0 ? layer : { ...layer, changes };
+  };
   return [
-    { scope: "ip", ...ip, anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
-    { scope: "uid", ...uid, anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
-    { scope: "key", ...key, anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+    withChanges({
+      scope: "ip",
+      ...ip,
+      anchor,
+      banMs: 0,
+      header: { name: limitHeaders.ipRemaining, kind: "remaining" },
+    }),
+    withChanges({ scope: "uid", ...uid, anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } }),
+    withChanges({
+      scope: "key",
+      ...key,
+      anchor,
+      banMs: 0,
+      header: { name: limitHeaders.keyRemaining, kind: "remaining" },
+    }),
     // The names were checked when the profile was laid over the table.
     ...(extraLayers as readonly LayerSpec[]),
   ];
 };
+
+/** Declared changes of a described layer's limit. */
+const changesOf = ({ profile }: Contract, name: string): NonNullable<LayerSpec["changes"]> =>
+  profile.limits.changes
+    .filter(({ layer }) => layer === name)
+    .map(({ at, capacity }) => ({ at: Date.parse(at), capacity }));
 
 /** Names of the headers that tell of layers, of the calendar and of pauses asked for, in lower case. */
 export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [

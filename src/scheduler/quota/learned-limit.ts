@@ -49,7 +49,7 @@ export class LearnedLimit {
   spentFrom: number;
   /** Until then a call that is to leave by itself waits for the answer to the last; afterwards it waits no longer. */
   nextAt = Number.NEGATIVE_INFINITY;
-  readonly #stated: number;
+  #stated: number;
   readonly #windowMs: number;
   #dueAt = Number.POSITIVE_INFINITY;
   /** The limit when it was last refused, and when that was. */
@@ -65,6 +65,13 @@ export class LearnedLimit {
     this.capacity = stated;
     this.proven = stated;
     this.spentFrom = stated * spentShare;
+  }
+
+  /** Another limit is stated: what was learned of the one before does not hold. */
+  restate(stated: number): void {
+    this.#stated = stated;
+    this.#dueAt = Number.POSITIVE_INFINITY;
+    this.#learn(stated, stated);
   }
 
   /** The service counted `used` of one window. Returns the limit as far as is known. */

@@ -163,10 +163,11 @@ class LayeredLedger {
       if (measure.at !== now || measure.epoch !== this.#epoch) {
         measure.at = now;
         measure.epoch = this.#epoch;
+        gauge.restate(now);
         measure.most = gauge.begun + gauge.room(now, measure.floor, isFlat);
       }
-      const until = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
-      if (until === undefined) {
+      const blocked = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
+      if (blocked === undefined) {
         // There is room for one; as many of the others go along as fit.
         while (
           elements > charge.elements &&
@@ -175,6 +176,7 @@ class LayeredLedger {
           elements--;
         continue;
       }
+      const until = Math.min(blocked, Math.max(now + 1, gauge.changesAt));
       this.#division?.lacks(gauge, units, rank, now);
       if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
       return {
@@ -324,7 +326,8 @@ class LayeredLedger {
     let told = false;
     for (let index = 0; index < parts.length; index++) {
       const gauge = route.windows[index] as LimitWindow;
-      const used = usedOf(gauge.spec, headers, status < 400);
+      const limit = gauge.limitBetween(sentAt, receivedAt);
+      const used = limit === undefined ? undefined : usedOf(gauge.spec, headers, status < 400, limit);
       const fresh = gauge.end(parts[index] as WindowTicket, sentAt, receivedAt, used, status < 400);
       if (used === undefined || gauge.spec.scope === "key") continue;
       if (gauge instanceof FixedWindow && gauge.divided) {

@@ -31,10 +31,17 @@ export const emptyTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen:
 
 /** Window of one limit and one scope, such as the weight of one user. */
 export interface LimitWindow {
+  /** The layer, with the capacity that is stated for now. */
   readonly spec: LayerSpec;
   readonly scope: string;
   /** Units a window holds, as far as is known: never more than is stated. */
   readonly capacity: number;
+  /** Takes the limit that is declared for `now`; nothing changes without declared changes. */
+  restate(now: number): void;
+  /** Client instant after which a declared change may give more room; infinite when none is declared. */
+  readonly changesAt: number;
+  /** The stated limit between two client instants; undefined where a declared change falls between them, or may. */
+  limitBetween(from: number, to: number): number | undefined;
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   /**

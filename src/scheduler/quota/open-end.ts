@@ -27,14 +27,15 @@ interface Instants {
 export class OpenEnd {
   /** How long the last look was waited for that was refused; 0 once a call was counted. */
   refusedMs = 0;
-  readonly #capacity: number;
+  /** Units that a window holds. */
+  capacity: number;
   readonly #windowMs: number;
   #usedThen = 0;
   #riskAt = 0;
   #riskGapMs = 0;
 
   constructor(capacity: number, windowMs: number) {
-    this.#capacity = capacity;
+    this.capacity = capacity;
     this.#windowMs = windowMs;
   }
 
@@ -52,7 +53,7 @@ export class OpenEnd {
 
   /** Most units that may be used by `at` of the window that has run on since `since`. */
   paced(at: number, since: number): number {
-    return this.#usedThen + Math.max(1, this.#capacity * burstShare) + (this.#capacity * (at - since)) / this.#windowMs;
+    return this.#usedThen + Math.max(1, this.capacity * burstShare) + (this.capacity * (at - since)) / this.#windowMs;
   }
 
   /**
@@ -61,9 +62,9 @@ export class OpenEnd {
    */
   blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
     if (used <= most) return undefined;
-    if (!this.looks || used <= this.#capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
+    if (!this.looks || used <= this.capacity / 2 || !isAlone) return Math.max(since, now) + this.#windowMs;
     const looksAt =
-      used <= this.#capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
+      used <= this.capacity ? Math.min(this.#riskAt, landedAt + this.#windowMs * lookShare) : this.#riskAt;
     return now >= looksAt ? undefined : looksAt;
   }
 

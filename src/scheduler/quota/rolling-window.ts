@@ -5,20 +5,28 @@
  * length is measured as the service's clock would, even if ours is fast.
  * Needed by: `sliding`, `sliding-key`, and layers of other services.
  */
+
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
 import { type Ceiling, emptyTicket, type LimitWindow, type WindowTicket } from "./limit-window.ts";
+import type { ServerClock } from "./server-clock.ts";
+import { StatedLimit } from "./stated-limit.ts";
 
 /** Half of the capacity may be spent at once, the other half as fast as it comes free. */
 const burstShare = 1 / 2;
 /** Of a key, which carries exits as well, no more than a tenth: an exit waits until the next call leaves the count. */
 const keyBurstShare = 1 / 10;
 
+/** Clock of a service that has not told its time. */
+const unknownClock: Pick<ServerClock, "bounds"> = {
+  bounds: (at) => ({ at, lo: Number.NEGATIVE_INFINITY, hi: Number.POSITIVE_INFINITY }),
+};
+
 /** A limit of so many units in any period of a length, rather than in periods that begin at fixed instants. */
 export class RollingWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
-  readonly capacity: number;
+  capacity: number;
   begun = 0;
   open = 0;
   readonly ambiguous = false;
@@ -28,16 +36,34 @@ export class RollingWindow implements LimitWindow {
   readonly flows = true;
   readonly mode = "measured";
   readonly #windowMs: number;
+  readonly #stated: StatedLimit;
   readonly #spending: EvenSpending;
   #shutUntil = Number.NEGATIVE_INFINITY;
 
   /** Our clock may be fast by `driftPpm`. */
-  constructor(spec: LayerSpec, scope: string, driftPpm = 0) {
+  constructor(layer: LayerSpec, scope: string, driftPpm = 0, clock: Pick<ServerClock, "bounds"> = unknownClock) {
+    this.#stated = new StatedLimit(layer, clock);
+    const { spec } = this.#stated;
     this.spec = spec;
     this.scope = scope;
     this.capacity = spec.capacity;
     this.#windowMs = spec.windowMs * (1 + driftPpm / 1e6);
     this.#spending = new EvenSpending(spec.capacity, this.#windowMs, spec.scope === "key" ? keyBurstShare : burstShare);
+  }
+
+  get changesAt(): number {
+    return this.#stated.changesAt;
+  }
+
+  /** All that counts at an instant may count for a window's length. */
+  restate(now: number): void {
+    if (!this.#stated.restate(now, now + this.#windowMs)) return;
+    this.capacity = this.spec.capacity;
+    this.#spending.capacity = this.capacity;
+  }
+
+  limitBetween(from: number, to: number): number | undefined {
+    return this.#stated.inForce(from, to);
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {

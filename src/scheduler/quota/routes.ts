@@ -185,7 +185,7 @@ export class Routes {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
         ? new FixedWindow(spec, scope, clock, this.#lag, { ...this.#options.windowOptions, doubt: this.#doubt })
-        : new RollingWindow(spec, scope, driftPpm);
+        : new RollingWindow(spec, scope, driftPpm, clock);
       windows.set(name, gauge);
       this.gauges.push(gauge);
       this.division?.adopt(gauge);

@@ -90,6 +90,13 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
     random: random.fork("wire"),
   });
   const limiterRandom = random.fork("limiter");
+  const { changes, announced: isAnnounced } = scenario.faults;
+  const startAt = truth.now();
+  const announced = (isAnnounced ? changes : []).map(({ layer, atMs, max }) => ({
+    layer,
+    at: new Date(startAt + atMs).toISOString(),
+    capacity: max,
+  }));
   return createLoad({
     scenario,
     truth,
@@ -104,6 +111,7 @@ const engineOf = (stage: Stage, scenario: Scenario, name: string, createLimiter:
         meanWeight: scenario.mix.reduce((sum, { share, weight }) => sum + share * weight, 0),
         urgentPerMinute: scenario.urgentPerMinute,
         sliding: scenario.faults.sliding,
+        announced,
         openOrders: scenario.openOrders ?? 0,
         truth: { now: () => truth.now(), nextLegMs: () => wire.nextLegMs() },
         group: {

@@ -74,6 +74,12 @@ export const exotic: Readonly<Record<string, Scenario>> = {
   "limits-move-key": key("the key's limit moved every seven minutes", {
     faults: { changes: moves("key", 7 * minuteMs, [6, 10, 3, 8, 10]) },
   }),
+  "limits-declared": weight("the user's limit moved every nine minutes, as announced", {
+    faults: { changes: moves("uid", 9 * minuteMs, [800, 1200, 500, 900, 1200]), announced: true },
+  }),
+  "limits-declared-key": key("the key's limit moved every seven minutes, as announced", {
+    faults: { changes: moves("key", 7 * minuteMs, [6, 10, 3, 8, 10]), announced: true },
+  }),
   "limits-above": weight("limits above what is stated: 2000 a minute, 20 a second", {
     faults: {
       changes: [

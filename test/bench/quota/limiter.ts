@@ -50,6 +50,12 @@ export interface Bench {
   readonly urgentPerMinute: number;
   /** The service is known, and said, to count the last minute and the last second, not minutes and seconds of a clock. */
   readonly sliding: boolean;
+  /** Changes of the limits that the service announces; instants on its clock, as ISO 8601 text. */
+  readonly announced: readonly {
+    readonly layer: "ip" | "key" | "uid";
+    readonly at: string;
+    readonly capacity: number;
+  }[];
   /** Orders of the user at rest. */
   readonly openOrders: number;
   readonly truth: Truth;

@@ -64,6 +64,8 @@ export interface ServiceFaults {
   readonly date: DateFault;
   readonly counts: CountFault;
   readonly changes: readonly LimitChange[];
+  /** The service announces its changes, and they are declared to the limiter. */
+  readonly announced: boolean;
   /** Half of them never arrive, of the other half the answer is lost; the client gives up after ten seconds. */
   readonly lostShare: number;
   /** Requests that arrive twice. */
@@ -84,6 +86,7 @@ export const asDescribed: ServiceFaults = {
   date: { kind: "right" },
   counts: { kind: "right" },
   changes: [],
+  announced: false,
   lostShare: 0,
   copiedShare: 0,
 };

@@ -39,10 +39,10 @@ export const createSluice =
     parts?: LimiterParts,
   ): CreateLimiter =>
   (bench: Bench) => {
-    const { clock, sliding, openOrders, group } = bench;
+    const { clock, sliding, announced, openOrders, group } = bench;
     const shared = sharing?.(bench);
     const journal = new EventLog(() => clock.now());
-    const contract = createContract(sliding ? { limits: { anchor: "sliding" } } : {});
+    const contract = createContract({ limits: { changes: announced, ...(sliding ? { anchor: "sliding" } : {}) } });
     const ledger = createLedger({
       layers: layersOf(contract),
       reserve,

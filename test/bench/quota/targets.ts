@@ -72,6 +72,8 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   beside: [refusals(2), { figure: "placedMsP99", atMost: 15_000 }],
   "user-cut": [refusals(2), utilisation(97), urgentP99(1_000)],
   "user-back": [refusals(1.5), utilisation(97), urgentP99(1_000)],
+  "limits-declared": [noRefusals, utilisation(90), urgentP99(1_000)],
+  "limits-declared-key": [noRefusals, utilisation(90), urgentP99(1_000)],
   "path-200": [noRefusals, utilisation(98)],
   "path-400": [noRefusals, utilisation(96)],
   "path-long": [noRefusals, utilisation(97)],

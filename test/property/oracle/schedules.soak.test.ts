@@ -61,6 +61,9 @@ const faulty =
       scope,
       capacity: spec.capacity,
       learnRefusal: (sentAt, at) => real.learnRefusal(sentAt, at),
+      restate: (now) => real.restate(now),
+      changesAt: Number.POSITIVE_INFINITY,
+      limitBetween: (from, to) => real.limitBetween(from, to),
       learnLate: (ticket, sentAt) => real.learnLate(ticket, sentAt),
       noteUnexplained: (sentAt, at) => real.noteUnexplained(sentAt, at),
       get mode() {

@@ -56,6 +56,27 @@ describe("The profile:", () => {
       { history: { retentionMs: Number.NaN } },
       ["profile.history.retentionMs: expected a number of at least 0, got NaN."],
     ],
+    [
+      "a change of a limit",
+      {
+        limits: {
+          changes: [
+            { layer: "user", at: "2026-11-29 08:00", capacity: 0, until: 1 },
+            { layer: "uid", at: "2026-11-29T08:00:00Z", capacity: 800 },
+            { layer: "uid", at: "2026-11-29T08:00Z", capacity: 900 },
+            5,
+          ],
+        },
+      },
+      [
+        "profile.limits.changes[0].until: unknown field.",
+        'profile.limits.changes[0].layer: "user" is not one of ip, key, uid.',
+        'profile.limits.changes[0].at: "2026-11-29 08:00" is no instant; write it like "2026-11-29T08:00:00Z".',
+        "profile.limits.changes[0].capacity: expected a whole number of at least 1, got 0.",
+        'profile.limits.changes[2]: layer "uid" has two changes at 2026-11-29T08:00Z; keep one.',
+        "profile.limits.changes[3]: expected a change, got number.",
+      ],
+    ],
     ["a group that is no object", { weights: 5 }, ["profile.weights: expected an object of rows, got number."]],
   ])("%s is refused by place, value and remedy", (_, overrides, issues) => {
     expect(issuesOf(overrides)).toEqual(issues);

@@ -286,6 +286,28 @@ describe("Gap H5:", () => {
 });
 
 describe("The meter", () => {
+  it("changes a limit at the instant that the profile declares", () => {
+    const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();
+    const changes = [
+      { layer: "uid", at: at(120), capacity: 1_000 },
+      { layer: "uid", at: at(30), capacity: 20 },
+      { layer: "ip", at: at(30), capacity: 2 },
+    ] as const;
+    const rateLimiter = new RateLimiter(createContract({ limits: { changes } }), true);
+    const caller = { ip: "1", key: "a", uid: "u" };
+    const spend = (seconds: number, weight: number): boolean =>
+      rateLimiter.spend(caller, weight, start + seconds * 1_000);
+    expect([spend(1, 21), spend(61, 20), spend(62, 1), spend(121, 1_000), spend(122, 1)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    const arrivals = [200, 201, 202].map((seconds) => rateLimiter.arrive("1", caller, 1, start + seconds * 1_000));
+    expect(arrivals).toEqual([true, true, false]);
+  });
+
   it("never grants more than a layer holds in one window, and refuses only what would exceed one", () => {
     const call = fc.record({
       gap: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 120 }), fc.integer({ min: 400, max: 61_000 })),
