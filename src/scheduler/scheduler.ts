@@ -175,23 +175,9 @@ export class Scheduler {
       const lane = ready[index] as Lane;
       const entry = lane.queue.head();
       if (entry === undefined) continue;
-      const isOrdinary = lane.rank === "ordinary";
-      if (isOrdinary && (this.#holds(lane.user, lane.weight) || this.#holds(lane.sameKeys, lane.weight))) {
-        lane.blockedIn = this.#epoch;
-        continue;
-      }
-      if (lane.asking) {
-        // It was refused before: while it asks again, what was held back behind it goes on being so.
-        if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane, lane.refusal);
-        continue;
-      }
-      const saved =
-        isOrdinary && !this.#budgets.none
-          ? this.#budgets.blockedUntil(entry.action.owner, lane.weight, now)
-          : undefined;
-      if (saved !== undefined) {
-        next = Math.min(next, saved);
-        lane.blockedIn = this.#epoch;
+      const until = this.#waitsUntil(lane, entry, now);
+      if (until !== undefined) {
+        next = Math.min(next, until);
         continue;
       }
       const grant = this.#reserve(lane, entry.action, now);
@@ -204,10 +190,31 @@ export class Scheduler {
       next = Math.min(next, grant.until);
       lane.blockedIn = this.#epoch;
       this.#noteHeld(entry, grant);
-      if (isOrdinary) this.#holdBack(lane, grant);
+      if (lane.rank === "ordinary") this.#holdBack(lane, grant);
     }
     this.#wakeup.at(next);
     return false;
+  }
+
+  /**
+   * Instant until which a lane is not to ask for a lease: infinite while another one has to go first or the lane is
+   * already asking; undefined when it may ask.
+   */
+  #waitsUntil(lane: Lane, entry: QueuedAction, now: number): number | undefined {
+    const isOrdinary = lane.rank === "ordinary";
+    if (isOrdinary && (this.#holds(lane.user, lane.weight) || this.#holds(lane.sameKeys, lane.weight))) {
+      lane.blockedIn = this.#epoch;
+      return never;
+    }
+    if (lane.asking) {
+      // It was refused before: while it asks again, it continues to hold back the lanes behind it.
+      if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane, lane.refusal);
+      return never;
+    }
+    if (!isOrdinary || this.#budgets.none) return undefined;
+    const until = this.#budgets.blockedUntil(entry.action.owner, lane.weight, now);
+    if (until !== undefined) lane.blockedIn = this.#epoch;
+    return until;
   }
 
   #holds({ round, lighterThan }: LaneGroup, weight: number): boolean {

@@ -24,10 +24,6 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "src/contract/plain-check.ts objectCheck": 18,
   "src/report/round-trips.ts take": 19,
   "src/report/trade-statistics.ts onEvent": 22,
-  "src/scheduler/quota/allowance.ts #ordinaryWeight": 16,
-  "src/scheduler/quota/count-evidence.ts learnBoundary": 16,
-  "src/scheduler/quota/ledger.ts settle": 20,
-  "src/scheduler/scheduler.ts #pumpOne": 17,
   "src/venue/rate-limiter.ts spend": 16,
   "src/venue/request-handler.ts answer": 17,
 };

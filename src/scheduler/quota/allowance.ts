@@ -220,9 +220,8 @@ export class Allowances {
       // What is left is for the exits of all who share the window.
       const rate = at === exits.askedAt ? exits.rate : exits.at(at);
       const widthMs = gauge.widthMs(at);
-      const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
-      const whole = exitCallsOf(policy, isLent ? policy.lendMs + widthMs : remMs, this.#openOrders, rate);
-      const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
+      const whole = exitCallsOf(policy, reservedMs(remMs, policy.lendMs, widthMs), this.#openOrders, rate);
+      const wanted = lent(whole, remMs, policy.lendMs, widthMs);
       const kept = Math.min(wanted, (capacity - missing) / 2);
       // Where most is missing, the answer to one call tells whether it still is.
       const free = Math.max(1 + missing, capacity - kept - margin - careful);
@@ -243,9 +242,8 @@ export class Allowances {
       const remMs = Math.max(0, Math.min(endAt - at, windowMs));
       const rate = at === exits.askedAt ? exits.rate : exits.at(at);
       const widthMs = gauge.widthMs(at);
-      const isLent = widthMs > 0 && remMs < policy.lendMs + widthMs;
-      const whole = exitReserve(policy, isLent ? policy.lendMs + widthMs : remMs, client.openOrders, rate);
-      const wanted = isLent ? lent(whole, remMs, policy.lendMs, widthMs) : whole;
+      const whole = exitReserve(policy, reservedMs(remMs, policy.lendMs, widthMs), client.openOrders, rate);
+      const wanted = lent(whole, remMs, policy.lendMs, widthMs);
       // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by
       // halves.
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
@@ -327,12 +325,16 @@ export class Allowances {
   }
 }
 
+/** Time before a window's end for which the reserve is computed: no less than the stretch in which it is lent. */
+const reservedMs = (remMs: number, lendMs: number, widthMs: number): number =>
+  widthMs > 0 ? Math.max(remMs, lendMs + widthMs) : remMs;
+
 /**
- * Where a window ends is known to `widthMs`: its reserve is lent from the earliest end on, a little at a time, which
- * tells more of the end.
+ * Part of the reserve `whole` that is not lent with `remMs` to go. The end of a window is known to `widthMs`: the reserve
+ * is lent from the earliest end on, a little at a time, because the calls that leave then show where the window ends.
  */
 const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number =>
-  (whole * Math.max(0, remMs - lendMs)) / widthMs;
+  widthMs > 0 && remMs < lendMs + widthMs ? (whole * Math.max(0, remMs - lendMs)) / widthMs : whole;
 
 /** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);

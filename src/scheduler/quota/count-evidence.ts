@@ -344,7 +344,8 @@ export class CountEvidence {
     const { clock, phase, openEnd, lag, spec, usage } = this.#parts;
     const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
-    const afterAt = lagging ? before.beforeAt : before.sentAt;
+    // A count that lags is that of the call before, which may have landed a window earlier.
+    const [afterAt, first] = lagging ? [before.beforeAt, before.first - 1] : [before.sentAt, before.first];
     const isLong = receivedAt - afterAt >= windowMs * spanShare;
     // After so long a silence more than one window may have begun.
     if (isLong && phase.openEnded === undefined) return "begins";
@@ -352,7 +353,6 @@ export class CountEvidence {
     if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
     if (before.used === used && (unit === "weight" || lagging)) return "begins";
-    const first = lagging ? before.first - 1 : before.first;
     const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
     if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return "doubtful";
     const isShallow = this.#isShallow(before.used, used, receivedAt - afterAt);

@@ -205,44 +205,54 @@ class LayeredLedger {
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
     this.#epoch++;
     const { status, headers } = answer;
-    // It left before the clock was disturbed: its instants cannot be compared, so it tells nothing and warms nobody.
+    // It left before the clock was disturbed: its instants cannot be compared, so it is no evidence and warms nothing.
     if (ticket.sentAt < this.#disturbedAt) {
       this.lose(ticket, receivedAt);
       return undefined;
     }
-    const { standing, windows } = ticket.route;
+    const { standing } = ticket.route;
     const holdMs = status < 400 ? undefined : holdMsOf(status, headers);
-    // A page of something in between says nothing of the quota, nor that the service counted the call.
-    if (status >= 400 && isSilent(answer) && windows.every(({ spec }) => usedOf(spec, headers) === undefined)) {
+    if (isOfAnotherMachine(answer, ticket.route)) {
       this.lose(ticket, receivedAt);
       return holdMs === undefined ? undefined : this.#hold(standing, receivedAt, receivedAt, holdMs);
     }
-    const dateMs = dateOf(headers);
-    if (dateMs !== undefined) this.clock.observeDate(ticket.sentAt, receivedAt, dateMs);
-    else if (!this.clock.known && !this.#routes.dateless) {
-      // The first answer told no time: windows are taken to begin anywhere, and the call is charged to those.
-      this.#routes.withoutDates();
-      const { charge, sentAt, probe, elements } = ticket;
-      return this.settle(this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements), answer, receivedAt);
-    }
+    const dated = this.#dated(ticket, answer, receivedAt);
     if (this.#unplaced.count > 0) this.#unplaced.place(receivedAt, this.clock.known);
-    this.#trips.observe(receivedAt - ticket.sentAt);
-    const told = this.#place(ticket, answer, receivedAt);
-    if (--ticket.calls === 0) ticket.route.spare.push(ticket.parts);
-    if (ticket.probe) standing.back();
+    this.#trips.observe(receivedAt - dated.sentAt);
+    const isReported = this.#place(dated, answer, receivedAt);
+    if (--dated.calls === 0) dated.route.spare.push(dated.parts);
+    if (dated.probe) standing.back();
     if (status === limited)
-      return this.#hold(standing, receivedAt, strike(ticket, standing, this.#allowances, receivedAt), holdMs);
+      return this.#hold(standing, receivedAt, strike(dated, standing, this.#allowances, receivedAt), holdMs);
     if (holdMs !== undefined) return this.#hold(standing, receivedAt, receivedAt, holdMs);
+    this.#accept(dated, isReported, receivedAt);
+    return undefined;
+  }
+
+  /**
+   * Reads the service's time. Where the first answer states none, windows are assumed to begin anywhere, and the call is
+   * charged to those: returns its new ticket.
+   */
+  #dated(ticket: Ticket, { headers }: Answer, receivedAt: number): Ticket {
+    const { charge, sentAt, probe, elements } = ticket;
+    const dateMs = dateOf(headers);
+    if (dateMs !== undefined) this.clock.observeDate(sentAt, receivedAt, dateMs);
+    if (dateMs !== undefined || this.clock.known || this.#routes.dateless) return ticket;
+    this.#routes.withoutDates();
+    return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
+  }
+
+  /** A call was accepted, and the use of a user's window was reported with it if `isReported`: probing may end. */
+  #accept({ probe, route: { standing, windows } }: Ticket, isReported: boolean, at: number): void {
     // It left before the refusal that is being waited out, and may have been counted before.
-    if (!standing.warm && !ticket.probe) return undefined;
+    if (!standing.warm && !probe) return;
     standing.strikes = 0;
-    // An answer that may be of two minutes does not tell where the current one stands.
+    // An answer that may be of two minutes does not report the use of the current one.
     const isSplit = (gauge: LimitWindow): boolean =>
       gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
-    if (standing.warm || (told && windows.some(isSplit))) return undefined;
-    standing.warmUp(receivedAt);
+    if (standing.warm || (isReported && windows.some(isSplit))) return;
+    standing.warmUp(at);
     this.turns++;
-    return undefined;
   }
 
   /** No answer was read. */
@@ -351,3 +361,7 @@ class LayeredLedger {
     return until;
   }
 }
+
+/** A page of a machine in front of the service states no quota, nor that the service counted the call. */
+const isOfAnotherMachine = (answer: Answer, { windows }: Route): boolean =>
+  answer.status >= 400 && isSilent(answer) && windows.every(({ spec }) => usedOf(spec, answer.headers) === undefined);
