@@ -29,6 +29,30 @@ const most = (units: number) => (): number => units;
 const call = (gauge: FixedWindow, at: number, used?: number, units = 1): number =>
   gauge.end(gauge.begin(units, at), at, at + 10, used, true);
 
+describe("The count of a call that the service did not count", () => {
+  /** A window whose count was `used` for a call that was counted, and then `next` for one that was not. */
+  const uncounted = (used: number, next: number): FixedWindow => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0));
+    call(gauge, 30_000, used, 5);
+    gauge.end(gauge.begin(10, 31_000), 31_000, 31_010, next, false);
+    return gauge;
+  };
+
+  it("is the use of the window, as that of any other call", () => {
+    const gauge = uncounted(400, 700);
+    expect([gauge.used(31_020), gauge.open, gauge.foreign(31_020)]).toEqual([700, 0, 685]);
+    expect(gauge.blockedUntil(301, 31_020, most(1_000))).toBe(60_000);
+    expect(gauge.blockedUntil(300, 31_020, most(1_000))).toBeUndefined();
+  });
+
+  it("is no evidence of a beginning, of a doubt, or of the limit, where it is lower or impossible", () => {
+    const lower = uncounted(400, 3);
+    expect([lower.used(31_020), lower.ambiguous, lower.mode]).toEqual([400, false, "measured"]);
+    for (let at = 32_000; at < 40_000; at += 1_000) lower.end(lower.begin(1, at), at, at + 10, 3, false);
+    expect([lower.mode, lower.windowEndsAt(40_000), lower.capacity]).toEqual(["measured", 60_000, 1_000]);
+  });
+});
+
 describe("A minute whose end is not known", () => {
   /** Since 1,010 it has run on; 400 of 1,000 were told of it. */
   const open = (): FixedWindow => {
