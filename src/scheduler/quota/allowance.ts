@@ -1,9 +1,9 @@
 /**
- * How much of a window each rank of action may use, at an instant.
+ * Ceilings: the part of a window that each rank of action may use at an instant.
  *
  * Invariants: an emergency may use everything, but for what others are likely to use of a window's last moments; an
  * exit leaves, besides, what it takes to cancel all that is open once; an ordinary action leaves, besides, the exits
- * the rest of the window may bring and what others are likely to use; nobody plans to the very last units of weight,
+ * the rest of the window may bring and what others are likely to use; the last units of weight are never planned,
  * because a restarted client has to make one light call blind.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
@@ -35,7 +35,7 @@ interface AllowancesOptions {
   readonly parts?: LimiterParts;
 }
 
-/** What is known of a user, all layers together, or of an address. */
+/** State of a user across all layers, or of an address. */
 interface Client {
   openOrders: number;
   heardAt: number | undefined;
@@ -49,7 +49,7 @@ const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
 const yieldLess = 0.6;
-/** Who uses so little is not whom others' exits need to be kept from. */
+/** An engine that uses no more than this part of a window does not endanger the exits of others. */
 const lightShare = 1 / 8;
 const lastMs = 1_000;
 const carefulUnits = 60;
@@ -59,7 +59,7 @@ const newsMsMin = 400;
 
 export class Allowances {
   readonly policy: ReservePolicy;
-  /** Where several engines divide the quota. */
+  /** Set if several engines divide the quota. */
   division: Division | undefined;
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
@@ -78,27 +78,26 @@ export class Allowances {
     this.#parts = parts;
   }
 
-  /** Holds for as long as the user's window of weight is the same. */
+  /** Ceiling of a charge, valid as long as the user's window of weight is the same object. */
   of(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, false) : this.#urgent(gauge, rank);
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
   /**
-   * The least that `of` can come to at an instant, however much is spent at it and but for what is `paced`; cheaper to
-   * tell.
+   * Lowest value that `of` can return at an instant, for any use at it and apart from `paced`; cheaper to compute.
    */
   floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
-  /** What `floorOf` says of it is the same of all windows. */
+  /** True if `floorOf` returns the same for all windows of a layer. */
   isFlat({ spec }: LimitWindow): boolean {
     return this.division === undefined && spec.scope === "key" && spec.unit !== "weight";
   }
 
-  /** What ordinary actions have to leave of the window that ends at `endAt`. */
+  /** Units that ordinary actions have to leave free in the window that ends at `endAt`. */
   reserved(gauge: LimitWindow, at: number, endAt: number): number {
     const { capacity } = gauge;
     const { unit, windowMs } = gauge.spec;
@@ -127,8 +126,8 @@ export class Allowances {
   }
 
   /**
-   * The service told the use of a user or address, a `share` of its limit; `fresh` units of it were newly seen to be
-   * others'.
+   * The service reported the use of a user or address, a `share` of its limit; `fresh` units of it are newly observed
+   * use of others.
    */
   noteUse(name: string, at: number, fresh: number, share = 0): void {
     const client = this.#clients.get(name) ?? this.#meet(name);
@@ -150,8 +149,8 @@ export class Allowances {
   }
 
   /**
-   * When a light call is worth its answer, because others use this quota and it has been silent; infinite without
-   * others.
+   * Instant from which a light call is worth its answer, because others use this quota and no count was received for
+   * some time; infinite without others.
    */
   newsAt(uid: string, at: number, endAt: number): number {
     const { foreign, heardAt = at } = this.#clientOf(uid);
@@ -168,12 +167,15 @@ export class Allowances {
     for (const client of this.#clients.values()) client.foreign = client.late = undefined;
   }
 
-  /** What was received before says nothing about now. */
+  /** Forgets when counts were received: earlier ones are no evidence any longer. */
   forget(): void {
     for (const client of this.#clients.values()) client.heardAt = undefined;
   }
 
-  /** Of ranks above the ordinary: the same whatever the use, and until a window's last moments whatever the instant. */
+  /**
+   * Ceiling of exits and emergencies: it does not depend on the use, nor on the instant before a window's last
+   * moments.
+   */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
     const blind = this.policy.probeUnits;
     if (gauge.spec.unit !== "weight") return () => gauge.capacity;
@@ -190,7 +192,7 @@ export class Allowances {
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
     const { scope, unit, windowMs } = gauge.spec;
     const stated = (): number => gauge.spec.capacity;
-    // However few there are, ordinary actions get one: its answer is what tells that there are more again.
+    // Ordinary actions always get one slot: its answer reports when there are more again.
     const kept = (): number =>
       gauge.flows ? gauge.capacity : Math.max(1 + gauge.missing, stated() - this.policy.keySlots);
     if (scope === "key") {
@@ -205,7 +207,7 @@ export class Allowances {
       : this.#ordinaryCalls(gauge, client, least);
   }
 
-  /** Each answer tells what others did, so that a silence needs no more room. */
+  /** Ceiling of a layer that counts calls: each answer reports the use of others, so a silence needs no extra room. */
   #ordinaryCalls(gauge: LimitWindow, client: Client, least: boolean): Ceiling {
     const { policy } = this;
     const { windowMs } = gauge.spec;
@@ -223,15 +225,15 @@ export class Allowances {
       const whole = exitCallsOf(policy, reservedMs(remMs, policy.lendMs, widthMs), this.#openOrders, rate);
       const wanted = lent(whole, remMs, policy.lendMs, widthMs);
       const kept = Math.min(wanted, (capacity - missing) / 2);
-      // Where most is missing, the answer to one call tells whether it still is.
+      // If most of the capacity is missing, the answer to one call shows whether it still is.
       const free = Math.max(1 + missing, capacity - kept - margin - careful);
       return least ? free : Math.min(gauge.paced(at), free);
     };
   }
 
   /**
-   * After a long silence room is left for what was not seen meanwhile; a light call may go without it, because its
-   * answer tells.
+   * Ceiling of a layer that counts weight. After a long silence room is left for unobserved use; a light call does not
+   * leave it, because its answer reports the use.
    */
   #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, least: boolean): Ceiling {
     const { policy } = this;
@@ -244,8 +246,7 @@ export class Allowances {
       const widthMs = gauge.widthMs(at);
       const whole = exitReserve(policy, reservedMs(remMs, policy.lendMs, widthMs), client.openOrders, rate);
       const wanted = lent(whole, remMs, policy.lendMs, widthMs);
-      // What exits live on is the user's minute, which the service tells; a smaller layer beside it is shared by
-      // halves.
+      // Exits rely on the user's minute, which the service reports; half of a smaller layer of the user's own is kept.
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
       const { foreign } = client;
       const margin =
@@ -257,8 +258,7 @@ export class Allowances {
       // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not
       // several.
       const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-      // Below what is stated a light call a window is let through all the same: its answer tells whether the limit
-      // still is.
+      // Under a lowered limit one light call a window is still sent: its answer shows whether the limit is still low.
       const floor = capacity < gauge.spec.capacity ? newsWeight : Number.NEGATIVE_INFINITY;
       const most = Math.max(floor, capacity - reserve - margin - careful - policy.probeUnits);
       const free = least ? most : Math.min(gauge.paced(at), most);
@@ -330,8 +330,9 @@ const reservedMs = (remMs: number, lendMs: number, widthMs: number): number =>
   widthMs > 0 ? Math.max(remMs, lendMs + widthMs) : remMs;
 
 /**
- * Part of the reserve `whole` that is not lent with `remMs` to go. The end of a window is known to `widthMs`: the reserve
- * is lent from the earliest end on, a little at a time, because the calls that leave then show where the window ends.
+ * Part of the reserve `whole` that is not lent with `remMs` to go. The end of a window is known to `widthMs`: the
+ * reserve is lent from the earliest end on, a little at a time, because the calls that leave then show where the
+ * window ends.
  */
 const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number =>
   widthMs > 0 && remMs < lendMs + widthMs ? (whole * Math.max(0, remMs - lendMs)) / widthMs : whole;

@@ -1,11 +1,11 @@
 /**
- * What the counts and refusals of one scope prove of its windows: that one began, that one runs on, that a count is
- * another window's, that the limit moved.
+ * Evidence of one scope, from counts and refusals: a window began, a window runs on, a count belongs to another window,
+ * the limit moved.
  *
- * One rule holds for each doubtful count: it changes nothing before a call that left after its answer is told as much.
- * Doubtful is a count that falls where no window can have begun, and the first count of a window that goes on where the
- * window before left off: the new one has not begun, counts lag, or others used as much again. While the latter is
- * open, and where only the calendar says that a window has begun, calls leave one at a time.
+ * One rule holds for each doubtful count: it changes nothing before the answer to a later call confirms it.
+ * Doubtful is a count that falls where no window can have begun, and the first count of a window that continues where
+ * the window before left off: the new one has not begun, counts lag, or others used as much again. While the latter is
+ * open, and where only the calendar indicates that a window has begun, calls leave one at a time.
  *
  * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is
  * certain; nothing proved of one layer's windows changes another's; what is found is returned, and acted on by the
@@ -26,7 +26,7 @@ import type { WindowUsage } from "./window-usage.ts";
 const proofsSure = 3;
 /** Part of a window after whose beginning others may have used as much as the window before. */
 const earlyShare = 0.1;
-/** Part of the capacity by which a count may be below what was counted: answers may be told a count from before. */
+/** Part of the capacity by which a count may be below what was counted: answers may carry an earlier count. */
 const lowShare = 1 / 10;
 /** The same of a key, and the part by which it may be above. */
 const highShare = 1 / 4;
@@ -42,7 +42,7 @@ const looksLagging = 3;
 const retryMs = 1_000;
 const heardKept = 16;
 
-/** A count as it was told. */
+/** A count as it was received. */
 interface Heard {
   sentAt: number;
   receivedAt: number;
@@ -50,7 +50,7 @@ interface Heard {
   /** Windows it may have landed in. */
   first: number;
   last: number;
-  /** When the latest call left that surely landed before it. */
+  /** Instant at which the latest call left that surely landed before it. */
   beforeAt: number;
 }
 
@@ -58,7 +58,7 @@ interface Heard {
 interface Top {
   window: number;
   used: number;
-  /** When it was last told. */
+  /** Instant of its last answer. */
   at: number;
 }
 
@@ -72,7 +72,7 @@ interface Doubt {
   readonly looks: number;
 }
 
-/** A count that was told to a call that landed in `window`, and in no window after `heardTo`. */
+/** Count in the answer to a call that landed in `window`, and in no window after `heardTo`. */
 export interface Told {
   readonly window: number;
   readonly used: number;
@@ -80,12 +80,12 @@ export interface Told {
   readonly sentAt: number;
   readonly receivedAt: number;
   readonly heardTo: number;
-  /** What other engines of ours hold of the window. */
+  /** Units of the window that other engines of ours hold. */
   readonly elsewhere: number;
 }
 
 /**
- * What a count that fell says: a window began; one began where none was expected; one began though it is still full;
+ * Meaning of a count that fell: a window began; one began where none was expected; one began though it is still full;
  * or nothing before it is confirmed.
  */
 type Fall = "begins" | "moved" | "shallow" | "doubtful";
@@ -102,13 +102,13 @@ interface Parts {
 }
 
 export class CountEvidence {
-  /** Of the newest window that told a count. */
+  /** Highest count of the newest window that has one. */
   top: Top | undefined;
-  /** No count that was heard is higher. */
+  /** Highest count received. */
   highest = Number.NEGATIVE_INFINITY;
   /** As of so many turns of the lag. */
   lagTurns: number;
-  /** Of the newest window before that one. */
+  /** Highest count of the newest window before that one. */
   #earlier: Top | undefined;
   #doubt: Doubt | undefined;
   /** A call is under way that left since the doubt came up. */
@@ -131,8 +131,8 @@ export class CountEvidence {
   }
 
   /**
-   * The latest call whose count `used` does not exceed, though it was told before the call left at `sentAt`: a window
-   * began in between. Counts that lag are those of a call before. Valid until the next count is heard.
+   * The latest call whose count `used` does not exceed, though its answer came before the call left at `sentAt`: a
+   * window began in between. Counts that lag are those of a call before. Valid until the next count is received.
    */
   fallTo(used: number, sentAt: number): Readonly<Heard> | undefined {
     const { lagging } = this.#parts.lag;
@@ -165,8 +165,8 @@ export class CountEvidence {
   }
 
   /**
-   * A count told in `window` below what was surely counted, or above what may be: others do not lower it. Where counts
-   * lag, the first of a window is the last of the one before.
+   * True for a count in `window` below what was surely counted, or above what may be: others do not lower it. Where
+   * counts lag, the first of a window is the last of the one before.
    */
   contradicts(used: number, window: number, { units, first, surelyThen }: WindowTicket, sentAt: number): boolean {
     const { lag, spec, usage } = this.#parts;
@@ -212,7 +212,7 @@ export class CountEvidence {
     if (this.#doubt !== undefined && sentAt >= this.#doubt.receivedAt) this.#checkedAt = undefined;
   }
 
-  /** Only the calendar says that `index` has begun, and less than a window's length ago another one told a count. */
+  /** True if only the calendar indicates that `index` has begun, and a count of another came less than a window ago. */
   isUnproved(index: number, now: number): boolean {
     const { phase, spec } = this.#parts;
     const { top } = this;
@@ -220,8 +220,8 @@ export class CountEvidence {
   }
 
   /**
-   * When a call into `index` may ask again that has to let another one go ahead; undefined when it need not. What the
-   * window before could hold as well need not wait.
+   * Instant at which a call into `index` may ask again that has to let another one go first; undefined when it need
+   * not. A call that the window before could hold as well need not wait.
    */
   entersAt(index: number, units: number, now: number): number | undefined {
     return this.#mustWait(index, units, now) ? now + Math.min(this.#parts.spec.windowMs, retryMs) : undefined;
@@ -256,13 +256,13 @@ export class CountEvidence {
     openEnd.enter(at, usage.missing);
   }
 
-  /** Whether a count is its window's, as far as can be seen; takes note of it. Another's runs on once it is confirmed. */
+  /** Records a count and judges whether it belongs to its window. If it is confirmed as another's, that one runs on. */
   judge(told: Told): "told" | "stale" | "runs on" {
     const { lag, stale, phase } = this.#parts;
     const { lagging } = lag;
     const { window, used, units, sentAt, receivedAt, heardTo } = told;
     const goesOn = this.#goesOn(window, used);
-    // Most counts begin anew or go on in their own window, and nothing was doubted before them.
+    // Most counts start or continue their own window while no count is doubted.
     if (!goesOn && !lagging && !this.isDoubting) {
       this.hear(sentAt, receivedAt, used, window, heardTo);
       return "told";
@@ -318,8 +318,9 @@ export class CountEvidence {
   }
 
   /**
-   * What the capacity lacks, by a count of what remains: of a key's second, what is not ours is the limit's doing
-   * rather than others'. `told` is the highest count the window was told before. Returns what is missing in all.
+   * Computes the missing part of the capacity from a count of what remains: in a key's second, use that is not ours
+   * means a lower limit rather than others. `told` is the highest count the window was told before. Returns what is
+   * missing in all.
    */
   learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
@@ -349,7 +350,7 @@ export class CountEvidence {
     const isLong = receivedAt - afterAt >= windowMs * spanShare;
     // After so long a silence more than one window may have begun.
     if (isLong && phase.openEnded === undefined) return "begins";
-    // What one layer was told says nothing of another's windows; the calendar goes with the finest.
+    // Counts of one layer are no evidence for the windows of another; the calendar follows the finest layer.
     if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may weigh nothing.
     if (before.used === used && (unit === "weight" || lagging)) return "begins";
@@ -388,7 +389,7 @@ export class CountEvidence {
 
   /**
    * A call that left at `sentAt` was refused by `at`, and no other layer did it; `elsewhere` units are held by other
-   * engines of ours. Says whether the limit is not, or no longer, as stated, and whether that is news.
+   * engines of ours. Returns whether the limit differs from the stated one, and whether that is new.
    */
   learnRefusal(sentAt: number, at: number, elsewhere: number): "unmoved" | "expected" | "learned" {
     const { lag, limit, phase, spec, usage } = this.#parts;
@@ -402,8 +403,8 @@ export class CountEvidence {
   }
 
   /**
-   * Whether a call of `units` that is answered at `at` may have been too much for a window that was taken for over, or
-   * for a limit that is tried.
+   * True if a call of `units` that is answered at `at` may have been too much for a window that was assumed to be over,
+   * or for a limit that is tried.
    */
   isRisky(units: number, at: number, capacity: number): boolean {
     const { limit, phase, usage } = this.#parts;
@@ -438,7 +439,9 @@ export class CountEvidence {
     this.#late = undefined;
   }
 
-  /** A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on. */
+  /**
+   * A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on.
+   */
   noteRefused(at: number): boolean {
     const { phase } = this.#parts;
     const latest = phase.last(at);
@@ -447,7 +450,7 @@ export class CountEvidence {
     return true;
   }
 
-  /** Our clock was disturbed: nothing that was heard holds. */
+  /** Our clock was disturbed: no earlier count is valid. */
   forget(): void {
     this.#forgetCounts();
     this.#forgetDoubt();
@@ -470,7 +473,7 @@ export class CountEvidence {
     this.#earlier = undefined;
   }
 
-  /** Nothing that was heard can be compared any more. */
+  /** Drops all counts: none of them can be compared any longer. */
   #dropHeard(): void {
     this.#heard.length = 0;
     this.highest = Number.NEGATIVE_INFINITY;

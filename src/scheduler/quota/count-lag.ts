@@ -1,9 +1,10 @@
 /**
- * Whether answers carry the counts from before their own call, as a service does that reads them late.
+ * Detection of counts that are those from before their own call, as of a service that reads them late.
  *
- * Invariants: only requests are compared, whose size is certain, in windows where every answer told a count and none is
- * missing; a window is one observation, by its last counts, because one misplaced call makes all counts of its window
- * look late; one observation proves nothing, and a lag once found needs many to be denied. Others' use proves nothing.
+ * Invariants: only requests are compared, whose size is certain, in windows where every answer carried a count and
+ * none is missing; a window is one observation, by its last counts, because one misplaced call makes all counts of its
+ * window look late; one observation proves nothing, and a lag once found needs many to be denied. Others' use proves
+ * nothing.
  * Needed by: `behind`, `behind-key`, `counts-before-key`.
  */
 import type { LayerSpec } from "./layers.ts";
@@ -23,8 +24,7 @@ export class CountLag {
   #denials = 0;
 
   /**
-   * A window of which nothing is under way counts `landed` requests of ours for certain, and the highest count told is
-   * `told`.
+   * A window of which nothing is under way has `landed` requests of ours for certain, and `told` is its highest count.
    */
   observe(landed: number, told: number): void {
     if (landed < 2) return;
@@ -39,9 +39,9 @@ export class CountLag {
   }
 
   /**
-   * A call that landed longer than a window after a burst of `burst` others, and by itself, was told `told`: one,
-   * unless counts lag. A burst is of two at least. `burstTold` is the highest count that the others were told: no more
-   * than they were, where nobody else is counted.
+   * A call that landed longer than a window after a burst of `burst` others, and by itself, has the count `told`:
+   * one, unless counts lag. A burst has two calls at least. `burstTold` is the highest count of the others: at most
+   * their number, if nothing else is counted.
    */
   observeLone(burst: number, burstTold: number, told: number): void {
     if (told === burst && burstTold <= burst) {
@@ -69,9 +69,9 @@ const loneProofs = 2;
 /** A long window may hold a misplaced call, and look otherwise to its end. */
 const windowMsMax = 10_000;
 
-/** Units of the newest window whose answers told the count of another, and what its counts say of a lag. */
+/** Units of the newest window whose answers carried the count of another, and what its counts prove of a lag. */
 export class StaleCounts {
-  /** Windows of the layer are compared: what is asked of others says nothing. */
+  /** True if windows of the layer are compared; those of other layers are no evidence. */
   readonly compares: boolean;
   readonly #lag: CountLag;
   readonly #windowMs: number;
@@ -80,7 +80,7 @@ export class StaleCounts {
   /** The moment when nothing was under way any more, and all that had begun by then. */
   #idleAt = Number.NaN;
   #begun = 0;
-  /** Calls that were under way together before that, and the highest count they were told. */
+  /** Calls that were under way together before that, and their highest count. */
   #burst = 0;
   #burstTold = 0;
   #told = 0;
@@ -93,15 +93,15 @@ export class StaleCounts {
     this.compares = unit === "requests" && windowMs < windowMsMax;
   }
 
-  /** An answer of `window` told the count of another one. */
+  /** An answer of `window` carried the count of another one. */
   note(window: number, units: number): void {
     this.#units = (this.#window === window ? this.#units : 0) + units;
     this.#window = window;
   }
 
   /**
-   * The call that left at `sentAt` was told `used` of its window; `begun` have been sent in all, of which `open` are
-   * under way.
+   * The answer to the call that left at `sentAt` carried the count `used`; `begun` have been sent in all, of which
+   * `open` are under way.
    */
   hear(sentAt: number, receivedAt: number, used: number | undefined, begun: number, open: number): void {
     if (!this.compares) return;

@@ -1,5 +1,5 @@
 /**
- * Interface between the rate limiter and whatever divides a quota among several engines.
+ * Interface between the rate limiter and a plugin that divides a quota among several engines.
  *
  * Not here: how it is divided (plugins/shared-quota).
  */
@@ -7,18 +7,18 @@
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import type { Rank, ReservePolicy } from "./reserve.ts";
 
-/** What the division asks the rate limiter. */
+/** Facts that the division asks the rate limiter for. */
 export interface DivisionFacts {
   readonly policy: ReservePolicy;
   /** Orders at rest of a user, or of all. */
   openOrders(uid?: string): number;
   /** Exits a millisecond that are to be expected. */
   exitRate(at: number): number;
-  /** What was laid to other clients is not believed any more. */
+  /** Drops the estimates of other clients' use. */
   forgetOthers(): void;
-  /** What was taken for the beginning of windows is not believed any more. */
+  /** Drops the estimates of where windows begin. */
   relearn(at: number): void;
-  /** What may be used has changed. */
+  /** Called when the part that may be used has changed. */
   changed(): void;
 }
 
@@ -28,7 +28,7 @@ export interface Division {
   attach(facts: DivisionFacts): void;
   /** A window was made; those that are divided are looked after from here on. */
   adopt(window: LimitWindow): void;
-  /** Most that may be used of a window, for this rank; `alone` says so where nothing is divided. */
+  /** Ceiling of a window for this rank; `alone` is the ceiling without division. */
   ceiling(window: LimitWindow, rank: Rank, alone: Ceiling): Ceiling;
   /** A call of so many units was not granted. */
   lacks(window: LimitWindow, units: number, rank: Rank, at: number): void;

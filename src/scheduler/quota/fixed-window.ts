@@ -1,10 +1,10 @@
 /**
  * One scope of one layer with its windows laid on the client's time.
  *
- * Invariants: a call leaves only if it fits in every window it can land in, whatever its latency; an answer is placed
+ * Invariants: a call leaves only if it fits in every window it can land in, at any latency; an answer is placed
  * by the clock, then by the service's own numbers, and in every window that remains possible when neither decides; a
- * window that only the calendar says has begun is entered by one call, unless the window before holds the others too;
- * where windows are spent to the limit, ordinary calls leave one after the other, so that one refusal tells that it
+ * window that has begun by the calendar only is entered by one call, unless the window before holds the others too;
+ * where windows are spent to the limit, ordinary calls leave one after the other, so that one refusal shows that it
  * moved; on the floor none of this is used.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
@@ -22,10 +22,10 @@ import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import type { WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
-/** Told in words what was misread, of which layer. */
+/** Receives a layer and, in words, what was misread. */
 type OnMisread = (layer: string, what: string) => void;
 
-/** What a window calls when something was misread or its mode changes, and the parts that it is made of. */
+/** Listeners of a window, and the parts that it is made of. */
 export interface WindowOptions {
   readonly onMisread?: OnMisread | undefined;
   readonly onMode?: OnMode | undefined;
@@ -45,11 +45,11 @@ export class FixedWindow implements LimitWindow {
   missing = 0;
   flows = false;
   capacity: number;
-  /** Other engines of ours use it as well: what is not this one's is no stranger's, but for `strangers`. */
+  /** True if other engines of ours share it: use that is not ours is theirs, apart from `strangers`. */
   divided = false;
-  /** Used by strangers of the window that runs, where it is divided. */
+  /** Units of the current window used by clients that are not ours, if it is divided. */
   strangers = 0;
-  /** What other engines of ours hold of a window, where it is divided: a count that goes on may be of their use. */
+  /** Units that other engines of ours hold of a divided window: a count that continues may be their use. */
   heldElsewhere: { readonly window: number; readonly units: number } | undefined;
   readonly #phase: WindowPhase;
   readonly #usage: WindowUsage;
@@ -63,7 +63,7 @@ export class FixedWindow implements LimitWindow {
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
-  /** Only where answers tell what is used, and not what remains, a limit moves without a word. */
+  /** True if answers report the used part and not the rest, so that a change of the limit does not show in them. */
   readonly #movesUntold: boolean;
 
   /** `lag` is shared by the scopes of one service. */
@@ -128,7 +128,7 @@ export class FixedWindow implements LimitWindow {
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
     const { open } = this.#usage;
-    // Of a part of a window that was spent to its limit the rest may be had at any time, so it says nothing.
+    // After a window that was spent to its limit calls leave alone, so that one refusal shows that the limit moved.
     const leavesAlone = open > 0 && at < limit.nextAt && !this.divided;
     if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom)
       return this.#usage.used(this.#phase.last(at));
@@ -159,7 +159,7 @@ export class FixedWindow implements LimitWindow {
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
     const { known, lo, first, last: latest } = phase.at(now);
-    // Whatever window it is, it cannot hold more than this.
+    // Any window can hold no more than this.
     if (!known) return usage.open + units > this.capacity ? now + windowMs : undefined;
     if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
@@ -188,7 +188,7 @@ export class FixedWindow implements LimitWindow {
     if (!known) return room;
     if (this.#entersOneByOne(first, now)) return 0;
     // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is
-    // all that `paced` says.
+    // all that `paced` returns.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
@@ -260,7 +260,7 @@ export class FixedWindow implements LimitWindow {
       : this.#report(ticket, told, first, receivedAt, counted ? counts : undefined);
   }
 
-  /** While no calendar was told one window runs until a count falls; counts that begin to lag, or cease to, say nothing. */
+  /** Without a calendar one window runs until a count falls. Counts are dropped when they begin or cease to lag. */
   #followClock(began: number, at: number): void {
     const evidence = this.#evidence;
     if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
@@ -293,7 +293,7 @@ export class FixedWindow implements LimitWindow {
     return { first, last: first, heardTo: usage.heard(first) ? first : last };
   }
 
-  /** Whether a count is its window's. */
+  /** True if a count belongs to its window. */
   #isOwn(told: Told): boolean {
     const judgement = this.#evidence.judge(told);
     if (judgement === "runs on")
@@ -301,7 +301,7 @@ export class FixedWindow implements LimitWindow {
     return judgement !== "stale";
   }
 
-  /** The count `used` is that of `window`, which has `counts` if the call was counted. Returns newly seen use by others. */
+  /** Records the count `used` of `window`, which has `counts` if the call was counted. Returns new use by others. */
   #report(
     { first: began, units, unheardThen }: WindowTicket,
     used: number,
@@ -311,7 +311,7 @@ export class FixedWindow implements LimitWindow {
   ): number {
     const usage = this.#usage;
     this.#evidence.checkLate(window, used);
-    // Where what was answered says as much, nothing is missing.
+    // If the answered calls explain the count, nothing is missing.
     const isShort = counts !== undefined && (usage.missing > 0 || used > counts.settled);
     if (isShort && !this.divided && this.spec.header?.kind === "remaining")
       this.missing = this.#evidence.learnMissing(window, used, at, counts.reported);
@@ -399,12 +399,12 @@ export class FixedWindow implements LimitWindow {
     return known && this.#phase.openEnded === undefined ? { first, last } : undefined;
   }
 
-  /** The window whose beginning `endOf` the one before tells as `startAt`. */
+  /** Number of the window that begins at `startAt`, as `endOf` returns it for the window before. */
   indexOf(startAt: number, at: number): number {
     return this.#phase.openEnded?.index ?? Math.round((startAt + this.#phase.lo(at)) / this.spec.windowMs);
   }
 
-  /** When window `index` has ended for certain, as far as `at` tells. */
+  /** Instant at which window `index` has ended for certain, as known at `at`. */
   endOf(index: number, at: number): number {
     return this.#phase.begins(index + 1, at);
   }
@@ -419,7 +419,7 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.ownOf(index);
   }
 
-  /** What other engines of ours may have used of a divided window. */
+  /** Units of a divided window that other engines of ours may have used. */
   #elsewhere(index: number): number {
     return this.divided && this.heldElsewhere?.window === index ? this.heldElsewhere.units : 0;
   }
@@ -456,7 +456,7 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Counts are used again: all that was used of the last window's length counts in whichever window runs. */
+  /** Uses counts again: all use of the last window's length counts in the current window. */
   #leaveFloor(now: number): void {
     const landed = this.#floor.spending.landed(now);
     this.#floor.leave(now);
@@ -484,7 +484,7 @@ export class FixedWindow implements LimitWindow {
   #blockedInOpenEnd(units: number, now: number, ceiling: Ceiling): number | undefined {
     const usage = this.#usage;
     const { windowMs } = this.spec;
-    // Whatever was counted a window's length ago is so no longer.
+    // Use that was counted a window's length ago does not count any longer.
     if (usage.open === 0 && now - this.#landedAt >= windowMs) this.#evidence.outlast(now);
     const { index, since } = this.#phase.openEnded as OpenEnded;
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);

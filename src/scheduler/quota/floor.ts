@@ -4,8 +4,8 @@
  * A layer falls to the floor after two refusals that nothing explains, after one shortly after a doubtful count, and
  * a long window as soon as three of its last forty counts are doubtful. On the floor counts change nothing, and 95 % of
  * the capacity is spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what
- * was sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls
- * again soon, the next stay is four times as long.
+ * was sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it
+ * falls again soon, the next stay is four times as long.
  *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported.
  * Needed by: `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`, `slow-windows-key`.

@@ -1,5 +1,5 @@
 /**
- * How much others spend of a quota that is not ours alone, and how much of it to leave free for them.
+ * Use of a shared quota by others: its estimate, and the part to leave free for them.
  *
  * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls,
  * because our last call and theirs may cross; the part left free falls with the time others still have. The margin is a
@@ -24,7 +24,7 @@ const sizesKept = 31;
 const sizeMost = 50;
 const cautionMax = 2;
 const cautionMs = 600_000;
-/** Of a window this full engines like ours use no more than exits. */
+/** In a window used to this share, other engines like ours send exits only. */
 const fullShare = 0.75;
 /** So long after it was found full, ordinary calls of others that were under way are over. */
 const settledMs = 3_000;
@@ -34,7 +34,7 @@ const lateLeast = 0.1;
 
 /** Estimate of the quota that clients outside use, from what was observed. */
 export class ForeignUsage {
-  /** Others' use within memory; below 1 there are none to speak of. */
+  /** Others' use within memory; below 1 it is treated as none. */
   units = 0;
   #spanMs = 0;
   #lastAt = Number.NaN;
@@ -49,7 +49,7 @@ export class ForeignUsage {
     return this.#spanMs === 0 ? 0 : (this.units / this.#spanMs) * 1_000;
   }
 
-  /** `units` of others' use were newly seen at `at`; 0 says that none was. */
+  /** `units` of others' use were newly observed at `at`; 0 if there were none. */
   observe(at: number, units: number): void {
     if (this.#isPaused) {
       this.#isPaused = false;
@@ -69,7 +69,7 @@ export class ForeignUsage {
     this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.55)] as number;
   }
 
-  /** Time passes that says nothing of others, until the next observation, whose units are of that time. */
+  /** Skips time without evidence of others until the next observation, whose units fall into that time. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -95,17 +95,18 @@ export class ForeignUsage {
 }
 
 /**
- * What others go on to use of windows that are nearly full: of engines like ours, which have stopped by then, their
+ * Further use by others of windows that are nearly full: of engines like ours, which have stopped by then, their
  * exits.
  *
- * Where such engines are several, what each leaves for exits of its own is soon used by all. Nobody can tell whose the
- * use is, so that only who was refused of late leaves this much, and nothing is left while there are no others.
+ * Where such engines are several, what each leaves for exits of its own is soon used by all. The owner of that
+ * use is unknown, so that only an engine that was refused recently leaves this much, and nothing is left while there
+ * are no others.
  */
 export class LateUsage {
   readonly #usage = new ForeignUsage();
   #fullAt: number | undefined;
 
-  /** At `at` a `share` of the window was used; `units` of others' use were newly seen. */
+  /** Observes at `at` that a `share` of the window was used, and `units` of it newly by others. */
   observe(at: number, units: number, share: number): void {
     this.#fullAt = share < fullShare ? undefined : (this.#fullAt ?? at);
     if (this.#fullAt === undefined || at < this.#fullAt + settledMs) this.#usage.pause();
@@ -118,7 +119,7 @@ export class LateUsage {
   }
 }
 
-/** What is known of others who use a quota, and when it was last told. */
+/** Estimate of the others who use a quota, and the instant of the last count. */
 interface Others {
   readonly foreign: ForeignUsage | undefined;
   readonly late?: LateUsage | undefined;
@@ -127,7 +128,7 @@ interface Others {
 
 /**
  * Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go; none on the
- * floor, where counts say nothing of others.
+ * floor, where counts are no evidence of others.
  */
 export const othersMargin = (
   { foreign, heardAt }: Others,
@@ -146,7 +147,7 @@ export const othersMargin = (
 
 /**
  * Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal
- * was of late.
+ * was recently.
  */
 export const lateMargin = ({ foreign, late }: Others, capacity: number, at: number, remMs: number): number => {
   const share = Math.min(1, (foreign?.caution(at) ?? 0) * lateCaution);

@@ -1,7 +1,7 @@
 /**
- * What an answer's headers say about the quota.
+ * Reading of an answer's headers about the quota.
  *
- * Invariants: absent or malformed headers say nothing; names are compared in lower case, as they arrive; nothing here
+ * Invariants: absent or malformed headers are skipped; names are compared in lower case, as they arrive; nothing here
  * throws.
  */
 import type { LayerSpec } from "./layers.ts";
@@ -19,8 +19,8 @@ export const withArrivingName = (layer: LayerSpec): LayerSpec =>
 
 /**
  * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at
- * most nine. `capacity` was in force when the answer was made. An answer that is `counted` cannot report more use than the layer holds, nor more left of it: such a count
- * is no evidence.
+ * most nine. `capacity` was in force when the answer was made. An answer that is `counted` cannot report more use than
+ * the layer holds, nor more left of it: such a count is no evidence.
  */
 export const usedOf = (
   { header, capacity: stated }: LayerSpec,
@@ -46,7 +46,7 @@ const holdMsMax = 600_000;
 const holding: readonly number[] = [403, 429, 503];
 
 /**
- * How long a refusal asks to be left alone by `Retry-After`, in seconds or as a date; undefined where it does not say.
+ * Milliseconds that a refusal asks for by `Retry-After`, in seconds or as a date; undefined without one.
  */
 export const holdMsOf = (status: number, headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["retry-after"];
@@ -88,7 +88,7 @@ const readDate = (text: string): void => {
   else parseDate(text);
 };
 
-/** Whatever the platform takes for a date. */
+/** Reads any form of date that the platform reads. */
 const parseDate = (text: string): void => {
   const day = text.slice(0, dayLength);
   const dayAt = text.length === dateLength ? Date.parse(`${day}00:00:00 GMT`) : Number.NaN;
@@ -100,8 +100,8 @@ const parseDate = (text: string): void => {
 const limited = 429;
 
 /**
- * Answers that a machine in front of the service may have given by itself: by their status, or failures that do not
- * tell the time.
+ * Answers that a machine in front of the service may have given by itself: by their status, or failures without a
+ * date.
  */
 export const isSilent = ({ status, headers }: Answer): boolean =>
   status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);

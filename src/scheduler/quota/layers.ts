@@ -46,7 +46,7 @@ const changesOf = ({ profile }: Contract, name: string): NonNullable<LayerSpec["
     .filter(({ layer }) => layer === name)
     .map(({ at, capacity }) => ({ at: Date.parse(at), capacity }));
 
-/** Names of the headers that tell of layers, of the calendar and of pauses asked for, in lower case. */
+/** Names of the headers with counts of layers, the date and pauses asked for, in lower case. */
 export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
   ...new Set([
     "date",
@@ -56,9 +56,9 @@ export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => 
 ];
 
 /**
- * What one call charges: its endpoint, weight and elements, and whom. Unsigned calls have neither user nor key. A batch
- * that is put together as it leaves has one element at least; how many more, is agreed upon each time leave is asked
- * for.
+ * Charge of one call: its endpoint, weight and elements, and whom it counts for. Unsigned calls have neither user nor
+ * key. A batch that is put together as it leaves has one element at least; how many more, is agreed upon each time
+ * leave is asked for.
  */
 export interface Charge {
   readonly endpoint: EndpointName;
@@ -86,11 +86,11 @@ const scopeOf = ({ scope }: LayerSpec, { ip, uid, key, instId }: Charge): string
   }
 };
 
-/** Whether some layer counts calls of the endpoint product by product. */
+/** True if some layer counts calls of the endpoint product by product. */
 export const countsByProduct = (layers: readonly LayerSpec[], endpoint: EndpointName): boolean =>
   layers.some(({ scope, endpoints }) => scope === "instrument" && (endpoints?.includes(endpoint) ?? true));
 
-/** What the elements of a batch weigh besides the call itself. */
+/** Weight of the elements of a batch, without the call itself. */
 export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;
 
 /** Units that a layer counts of a call with so many elements. */

@@ -1,6 +1,6 @@
 /**
- * Limit of a layer that moved and of which answers tell only the used part: learned from refusals, and from counts that
- * passed it.
+ * Limit of a layer that moved and of which answers report only the used part: learned from refusals, and from counts
+ * that passed it.
  *
  * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves,
  * and the other half is spent late in a window, where being wrong costs little; it is gone beyond in a window's last
@@ -9,18 +9,18 @@
  * Not here: which layer refused (ledger.ts).
  */
 
-/** Where others use the same quota a refusal so near to the limit is no surprise. */
+/** With others on the same quota, a refusal this near to the limit is expected. */
 const surpriseShare = 0.9;
 /** Below this part of it something else refused than this layer. */
 const guiltyShare = 0.1;
 const rampShare = 1 / 8;
 /** A trial that is refused shuts everybody out to the window's end: a second of a minute. */
 const trialShare = 1 / 60;
-/** Where the limit is known to have been raised it is sooner gone beyond. */
+/** A trial begins earlier if the limit is known to have been raised. */
 const raisedTrialShare = 1 / 20;
-/** A count this much above it says that the limit was raised, not only that it was learned a call short. */
+/** A count this much above it means a raised limit, not one that was learned a call short. */
 const raisedShare = 1.1;
-/** A count this near to what is stated says that the limit is as stated again. */
+/** A count this near to the stated limit means that the limit is as stated again. */
 const restoredShare = 0.97;
 /** Windows from a refusal to the first trial, and from one refused trial to the next. */
 const gapWindows = 10;
@@ -35,7 +35,7 @@ const spentShare = 0.9;
 const spendShare = 1 / 4;
 const meanOf = 32;
 
-/** What a refusal says of a limit. */
+/** Meaning of a refusal for a limit. */
 type Verdict = "unmoved" | "expected" | "learned";
 
 export class LearnedLimit {
@@ -94,8 +94,8 @@ export class LearnedLimit {
   }
 
   /**
-   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as it told itself, and at most
-   * `likely`. What may be others' doing is doubted soon.
+   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as its answers reported, and at
+   * most `likely`. What may be others' doing is doubted soon.
    */
   refuse(used: number, likely: number, shared: boolean, sentAt: number, at: number): Verdict {
     const isStated = this.capacity === this.#stated;

@@ -1,9 +1,9 @@
 /**
- * What has been spent in every window of every layer, and whether one more call may leave.
+ * Use of every window of every layer, and the check whether one more call may leave.
  *
- * Invariants: a call is granted on all its layers or on none; whatever the latency, no window's granted calls exceed
+ * Invariants: a call is granted on all its layers or on none; at any latency, no window's granted calls exceed
  * its capacity; a refusal by the service shuts its layer at once and lets one call probe the next window; after a start
- * or a disturbed clock nothing but one light call leaves until the service has told the use of the current window.
+ * or a disturbed clock nothing but one light call leaves until the service has reported the use of the current window.
  * Not here: waiting (scheduler/), the service's own opinion (headers.ts), the numbers (contract/limits.ts).
  */
 import { Allowances } from "./allowance.ts";
@@ -48,11 +48,11 @@ interface LedgerOptions {
   /** Nothing leaves for so long after a start: calls of a previous run may still be landing. */
   readonly quietMs?: number;
   readonly startedAt: number;
-  /** Told when what was taken for certain turned out wrong: a name, and in words what. */
+  /** Called when an assumption turned out wrong: with a name and a text. */
   readonly onAnomaly?: (what: string, detail: string) => void;
   /** Called when a layer falls to the floor, where it is spent evenly without evidence, and when it leaves it. */
   readonly onMode?: OnMode;
-  /** What it is made of, where a part is left out. */
+  /** Parts that it is made of; those of the product when left out. */
   readonly parts?: LimiterParts;
 }
 
@@ -68,7 +68,7 @@ export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedge
 
 class LayeredLedger {
   readonly clock: ServerClock;
-  /** Rises whenever anybody may have begun or ended to probe. */
+  /** Rises whenever a user may have begun or ended to probe. */
   turns = 0;
   readonly #quietMs: number;
   #division: Division | undefined;
@@ -159,7 +159,7 @@ class LayeredLedger {
       const measure = measures[index] as Measure;
       const { gauge, ceiling, isFlat } = measure;
       const units = least[index] as number;
-      // What surely fits is told by the survey; what does not, has to be looked at more closely.
+      // The survey shows what surely fits; a call beyond it is checked window by window.
       if (measure.at !== now || measure.epoch !== this.#epoch) {
         measure.at = now;
         measure.epoch = this.#epoch;
@@ -230,8 +230,8 @@ class LayeredLedger {
   }
 
   /**
-   * Reads the service's time. Where the first answer states none, windows are assumed to begin anywhere, and the call is
-   * charged to those: returns its new ticket.
+   * Reads the service's time. Where the first answer states none, windows are assumed to begin anywhere, and the call
+   * is charged to those: returns its new ticket.
    */
   #dated(ticket: Ticket, { headers }: Answer, receivedAt: number): Ticket {
     const { charge, sentAt, probe, elements } = ticket;
@@ -286,7 +286,7 @@ class LayeredLedger {
     this.#allowances.noteOpen(uid, orders);
   }
 
-  /** Our clock stepped or stood still: what was learned of the service's windows no longer holds. */
+  /** Our clock stepped or stopped: what was learned of the service's windows no longer holds. */
   disturb(now: number): void {
     this.turns++;
     this.clock.forget();
@@ -296,7 +296,7 @@ class LayeredLedger {
     this.#division?.disturb();
   }
 
-  /** True while only one light call may leave to learn where the quota stands. */
+  /** True while only one light call may leave to learn the use of the quota. */
   probing(charge: Charge): boolean {
     return !this.#routes.of(charge).standing.warm;
   }
@@ -330,7 +330,7 @@ class LayeredLedger {
     return ticket;
   }
 
-  /** Charges an answered call to the windows it landed in; true when the service told the use of a user's. */
+  /** Charges an answered call to the windows it landed in; true if the service reported the use of a user's. */
   #place(ticket: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
     const { parts, probe, route, sentAt } = ticket;
     let told = false;

@@ -16,13 +16,13 @@ export interface WindowTicket {
   units: number;
   first: number;
   /**
-   * Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed beside
+   * Use of the first window that was beyond doubt when the call left: ours may be a lost call's, or have landed next to
    * it.
    */
   knownThen: number;
-  /** What had been settled in it by then without the service's word: the answer's count includes it. */
+  /** Units settled in it by then without a count of the service: the count of the answer includes them. */
   unheardThen: number;
-  /** What answers that told a count had settled in the first window by then: a count below it contradicts them. */
+  /** Units settled by then in the first window by answers with a count: a lower count contradicts them. */
   surelyThen: number;
 }
 
@@ -45,18 +45,18 @@ export interface LimitWindow {
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   /**
-   * Units that fit now if every window holds what `floor` says, and no more than is paced: no call of as many is
-   * blocked, unless the ceiling is lower. A floor that `isFlat` says the same of all windows.
+   * Units that fit now if every window holds what `floor` says, and at most what is paced: no call of as many is
+   * blocked, unless the ceiling is lower. A floor that `isFlat` is the same for all windows.
    */
   room(now: number, floor: Ceiling, isFlat?: boolean): number;
   /** All units that were ever begun. */
   readonly begun: number;
-  /** A call leaves; a ticket that is not needed any more may be given to be written anew. */
+  /** A call leaves; a `ticket` that is no longer needed may be passed to be reused. */
   begin(units: number, now: number, ticket?: WindowTicket): WindowTicket;
   /** One more call that leaves at the same instant and of which the same is known. */
   again(ticket: WindowTicket, now: number): void;
   /**
-   * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` tells
+   * Places an answered call. `used` is the service's number, if it gave one; only that of a call it `counted` shows
    * where the call landed. Returns newly seen use by others.
    */
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number;
@@ -70,7 +70,7 @@ export interface LimitWindow {
   learnLate(ticket: WindowTicket, sentAt: number): boolean;
   /** A call that left at `sentAt` was refused, nothing explains it, and most likely it was this layer. */
   noteUnexplained(sentAt: number, at: number): void;
-  /** How it is spent: by what the service reports, or evenly without evidence. */
+  /** Mode of spending: by the counts of the service, or evenly without evidence. */
   readonly mode: QuotaMode;
   /** Refused or blocked: nothing more before the window after `at` has surely begun. */
   shut(at: number): number;
@@ -79,11 +79,11 @@ export interface LimitWindow {
   used(now: number): number;
   /** Units of calls that are not answered yet. */
   readonly open: number;
-  /** Units of the window's use that are not ours, or that the limit is lower: the two cannot be told apart. */
+  /** Units used that are not ours, or missing from the limit: the two cannot be distinguished. */
   foreign(now: number): number;
-  /** Units that the service has not got, as its answers tell, or that were gone before a window was told of first. */
+  /** Units that the limit lacks by the answers, or that were used before the first count of a window. */
   readonly missing: number;
-  /** How far the earliest and the latest possible instant of a window's end are apart, milliseconds. */
+  /** Milliseconds between the earliest and the latest possible end of a window. */
   readonly widthMs: (at: number) => number;
   /**
    * Units ordinary actions may have used by `at` of a window whose end or limit is in doubt; infinite where they are
@@ -92,14 +92,14 @@ export interface LimitWindow {
   paced(at: number): number;
   /** Quota comes free all the time, rather than where a window begins: no slots of it need be kept for exits. */
   readonly flows: boolean;
-  /** A call of `units` answered at `at` may have been too much for a window that was taken for over. */
+  /** True if a call of `units` answered at `at` may have been too much for a window that was assumed to be over. */
   isRisky(units: number, at: number): boolean;
   /** The last answer may be of two windows. */
   readonly ambiguous: boolean;
   /** Now and then something is used of it that is not ours, as of a request that arrived twice. */
   readonly unsteady: boolean;
   /**
-   * Its counts are those from before the call they came with, so that a single call does not tell whether a window has
+   * Its counts are those from before the call they came with, so that a single call does not show whether a window has
    * begun.
    */
   readonly lags: boolean;
