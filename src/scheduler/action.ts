@@ -7,7 +7,7 @@ import type { EndpointName } from "../contract/endpoints.ts";
 import type { WireRequest, WireResponse } from "../contract/transport.ts";
 import type { ActionClass } from "../journal/events.ts";
 
-/** Who calls. Several keys of one user share its weight but have a second each. */
+/** Account that calls. Several keys of one user share its weight but have a second each. */
 export interface Account {
   readonly uid: string;
   readonly ip: string;
@@ -27,18 +27,18 @@ export interface Action {
   readonly elements?: number;
   /** Weight of each element, besides `weight`; none when left out. */
   readonly elementWeight?: number;
-  /** Dropped, and said so, when still waiting at this instant. */
+  /** Instant at which it is dropped, with `done` called, if it still waits. */
   readonly deadlineAt?: number;
   /**
-   * Of a batch that is put together as it leaves: how many elements it would have now. It may be told to take fewer.
+   * Of a batch that is put together as it leaves: how many elements it would have now. It may be asked to take fewer.
    */
   readonly elementsNow?: (() => number) | undefined;
   /**
-   * The request as of `now`, of at most `elementsMax` elements, or undefined when nobody needs it any more. Called
+   * The request as of `now`, of at most `elementsMax` elements, or undefined when it is no longer needed. Called
    * once, when the slot has opened.
    */
   build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined;
-  /** How it ended; called once, and not at all for an action that was withdrawn. */
+  /** Called once with the ending, and not at all for an action that was withdrawn. */
   done(ending: Ending): void;
 }
 
@@ -46,7 +46,7 @@ export type Ending =
   | {
       readonly kind: "answered";
       readonly response: WireResponse;
-      /** When it was read. */
+      /** Instant at which it was read. */
       readonly at: number;
       readonly waitedMs: number;
       readonly elapsedMs: number;

@@ -1,7 +1,7 @@
 /**
  * Requests in flight: from the byte that leaves to the response or the failure.
  *
- * Invariants: every lease given here ends once, whatever the transport does: a response settles it, a failure loses it;
+ * Invariants: every lease given here ends once with any transport: a response settles it, a failure loses it;
  * what could not be written down, or was kept back at the last moment, was not sent.
  */
 import type { Clock } from "../clock/clock.ts";
@@ -12,7 +12,7 @@ import type { Ending } from "./action.ts";
 import type { Landing, QueuedAction } from "./queued-action.ts";
 import type { Lease, QuotaPort } from "./quota/port.ts";
 
-/** Failures that say that nothing was sent. */
+/** Codes of failures before anything was sent. */
 const unsentCodes: ReadonlySet<string> = new Set(["JOURNAL_FAILED", "NOT_LEADING"]);
 
 export class InFlight implements Landing {

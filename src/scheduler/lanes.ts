@@ -128,7 +128,7 @@ export class Lanes {
 
   #open(action: Action, owner: string | undefined, instId: string | undefined): Lane {
     const { class: kind, endpoint, weight, elements = 1, elementWeight = 0, account } = action;
-    // Account objects that say the same share a lane.
+    // Equal account objects share a lane.
     const size = `${weight}|${elements}|${elementWeight}`;
     const name = `${kind}${endpoint}|${owner ?? ""}|${instId ?? ""}|${size}|${account.uid}|${account.ip}|${account.keys.join()}`;
     let lane = this.#byName.get(name);

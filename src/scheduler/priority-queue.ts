@@ -2,9 +2,10 @@
  * A stable queue: least key first, first in first out among equals.
  *
  * Invariants: push and pop are O(log n), and O(1) for entries that come in the order they leave, which most do: those
- * stand in a row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when they
- * surface and swept when they are the majority. Keys stand in arrays of their own, four children to a parent: with very
- * many entries the time goes into fetching memory, and so an entry itself is only looked at when it comes or leaves.
+ * are kept in a row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when
+ * they surface and swept when they are the majority. Keys are kept in arrays of their own, four children to a parent:
+ * with very many entries the time goes into fetching memory, and so an entry itself is only looked at when it comes or
+ * leaves.
  */
 
 export interface Queued {
@@ -48,7 +49,7 @@ export class PriorityQueue<E extends Queued> {
 
   /** The least entry, or undefined. */
   head(): E | undefined {
-    // Without a heap the row says it all.
+    // Without a heap the row holds the least entry.
     let best =
       this.#best ?? (this.#heap.length === 0 && this.#first < this.#end ? this.#row[this.#first] : this.#top());
     while (best?.removed === true) {
@@ -82,7 +83,7 @@ export class PriorityQueue<E extends Queued> {
     if (this.#removed > 64 && this.#removed > this.size) this.#sweep();
   }
 
-  /** Whether the head of the row is the least of all. */
+  /** True if the head of the row is the least of all. */
   #inRow(): boolean {
     if (this.#first === this.#end) return false;
     if (this.#heap.length === 0) return true;

@@ -1,7 +1,7 @@
 /**
- * Who goes first: classes of action, and how waiting makes up for a lower class.
+ * Order of actions: classes, and the waiting time that makes up for a lower class.
  *
- * Invariants: exits overtake everything else whatever its age; among ordinary actions a class is worth a head start, so
+ * Invariants: exits overtake everything else of any age; among ordinary actions a class is worth a head start, so
  * that nothing starves; within a class, strategies that queue much do not push back those that queue little.
  */
 import type { ActionClass } from "../journal/events.ts";
@@ -24,10 +24,10 @@ export const classRules: Readonly<Record<ActionClass, ClassRule>> = {
   backfill: { rank: "ordinary", order: 3, headStartMs: 0 },
 };
 
-/** Milliseconds of quota that one unit of weight stands for, when sharing 1200 a minute. */
+/** Milliseconds of quota that one unit of weight equals, when sharing 1200 a minute. */
 const msPerWeight = 50;
 
-/** What one owner has waiting, and up to when that lasts at its part of the quota. */
+/** Waiting actions of one owner, and the time until which they last at its part of the quota. */
 export class Share {
   queued = 0;
   readonly #part: number;
@@ -76,7 +76,7 @@ const budgetWindowMs = 60_000;
  * meant.
  */
 export class Budgets {
-  /** Nobody has a budget. */
+  /** True if no owner has a budget. */
   readonly none: boolean;
   readonly #perMinute: Readonly<Record<string, number>>;
   readonly #spent = new Map<string, { readonly minute: number; readonly weight: number }>();
@@ -90,7 +90,7 @@ export class Budgets {
     return this.#perMinute[owner] !== undefined;
   }
 
-  /** When `owner` may spend `weight` again; undefined when it may now. Owners without a budget always may. */
+  /** Instant at which `owner` may spend `weight` again; undefined if it may now, as without a budget. */
   blockedUntil(owner: string, weight: number, now: number): number | undefined {
     const most = this.#perMinute[owner];
     const minute = Math.floor(now / budgetWindowMs);

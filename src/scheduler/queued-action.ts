@@ -1,7 +1,7 @@
 /**
  * One action from submission to its ending: it waits in a lane, leaves on a lease, and is the sink of its response.
  *
- * Invariants: a lease given to it ends once, whatever the transport does: the first response or failure ends it, what
+ * Invariants: a lease given to it ends once with any transport: the first response or failure ends it, what
  * comes after is ignored. One object for all of this, because hundreds of thousands may wait, and as many be under way.
  * Not here: what the response does (in-flight.ts), who goes next (lanes.ts).
  */
@@ -15,7 +15,7 @@ import type { Charge } from "./quota/layers.ts";
 import type { Rank, Refusal } from "./quota/ledger.ts";
 import type { Lease } from "./quota/port.ts";
 
-/** Where the end of a request in flight is taken in. */
+/** Receiver of the end of a request in flight. */
 export interface Landing {
   answered(entry: QueuedAction, lease: Lease, response: WireResponse): void;
   failed(entry: QueuedAction, lease: Lease, error: unknown): void;
@@ -53,7 +53,7 @@ export interface Lane {
   blockedIn: number;
   /** A lease was asked for, and the port has not answered yet. */
   asking: boolean;
-  /** What the port last answered later, while that was a refusal, and the epoch in which it did. */
+  /** Last answer that the port gave later, while it was a refusal, and the epoch of that answer. */
   refusal: Refusal | undefined;
   refusedIn: number;
   /** Rank and key of the head when the lanes were last sorted, and the age of the lane where these are alike. */
@@ -74,7 +74,7 @@ export class QueuedAction implements Queued, ResponseSink {
   declare sentAt: number;
   /** While it is under way. */
   declare lease: Lease | undefined;
-  /** It was withdrawn, or told its end: its owner is not called any more. */
+  /** True once it was withdrawn or ended: its owner is not called any more. */
   declare over: boolean;
   /** It is no longer in its lane: sent, dropped or withdrawn. */
   declare removed: boolean;

@@ -15,7 +15,7 @@ const stateForm = /^[\x20-\x7e]{1,512}$/;
 const isOf = (form: RegExp, value: unknown): value is string => typeof value === "string" && form.test(value);
 
 export class RequestTraces {
-  /** Some tracer follows: while none does, nothing need be told here. */
+  /** True while a tracer follows: otherwise the methods below need not be called. */
   active = false;
   #tracer: RequestTracer | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * What a scheduler is made from.
+ * Options of a scheduler.
  *
  * Not here: what it does with them (scheduler.ts).
  */
@@ -13,7 +13,7 @@ import type { QuotaPort } from "./quota/port.ts";
 export interface SchedulerOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** Where leases come from; the ledger of this process when left out. */
+  /** Source of leases; the ledger of this process when left out. */
   readonly port?: QuotaPort;
   readonly transport: Transport;
   readonly journal: EventLog;
@@ -22,6 +22,6 @@ export interface SchedulerOptions {
   readonly shares?: Readonly<Record<string, number>>;
   /** Weight a minute an owner may spend on ordinary actions; exits are never counted. */
   readonly budgets?: Readonly<Record<string, number>>;
-  /** Whether some layer counts calls of the endpoint product by product; none does when left out. */
+  /** True if some layer counts calls of the endpoint product by product; none does when left out. */
   readonly byProduct?: ((endpoint: EndpointName) => boolean) | undefined;
 }

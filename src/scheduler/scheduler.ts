@@ -24,7 +24,7 @@ import { Wakeup } from "./wakeup.ts";
 
 const clockStepMs = 100;
 /**
- * What leaves together is charged as of one instant, so that the ledger has to look but once. A little early is safe:
+ * Actions that leave together are charged at one instant, so that the ledger looks only once. A little early is safe:
  * such a call counts in the earliest window it can have reached and in every later one until it is answered.
  */
 const instantMs = 0.2;
@@ -36,7 +36,7 @@ const never = Number.POSITIVE_INFINITY;
 export const createScheduler = (options: SchedulerOptions): Scheduler => new Scheduler(options);
 
 export class Scheduler {
-  /** Whether calls of an endpoint wait product by product. */
+  /** True if calls of an endpoint wait product by product. */
   readonly byProduct: NonNullable<SchedulerOptions["byProduct"]>;
   readonly traces = new RequestTraces();
   readonly #clock: Clock;
@@ -100,8 +100,8 @@ export class Scheduler {
 
   /**
    * Queues an action, or sends it at once where there is quota; `done` may be called before this returns. Throws
-   * QUEUE_FULL. The returned function withdraws the action: it is not sent if it still waits, and not told its end in
-   * any case.
+   * QUEUE_FULL. The returned function withdraws the action: it is not sent if it still waits, and its end is not
+   * reported in any case.
    */
   submit(action: Action): () => void {
     const lanes = this.#lanes;

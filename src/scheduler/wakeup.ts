@@ -8,7 +8,7 @@ import type { Clock, Timer } from "../clock/clock.ts";
 const never = Number.POSITIVE_INFINITY;
 
 export class Wakeup {
-  /** When it runs; infinite while it is off. */
+  /** Instant at which it runs; infinite while it is off. */
   armedAt = never;
   readonly #clock: Clock;
   readonly #run: () => void;

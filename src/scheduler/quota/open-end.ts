@@ -8,14 +8,14 @@
 /** A look that may be refused is risked after so long, in parts of a window, and then at longer intervals. */
 const riskShare = 1 / 54;
 const riskGrowth = 5;
-/** Where there is room for it, a look costs no more than what it weighs. */
+/** Interval of looks while there is room, in parts of a window: such a look costs only its weight. */
 const lookShare = 1 / 20;
 const burstShare = 0.02;
 /** Shorter windows end before it is worth it to look. */
 const looksMsLeast = 10_000;
 
 interface Instants {
-  /** When the last call was answered. */
+  /** Instant of the last answer. */
   readonly landedAt: number;
   /** Since when the window has been taken to run on. */
   readonly since: number;
@@ -25,7 +25,7 @@ interface Instants {
 }
 
 export class OpenEnd {
-  /** How long the last look was waited for that was refused; 0 once a call was counted. */
+  /** Wait before the last look that was refused, milliseconds; 0 once a call was counted. */
   refusedMs = 0;
   /** Units that a window holds. */
   capacity: number;
@@ -39,7 +39,7 @@ export class OpenEnd {
     this.#windowMs = windowMs;
   }
 
-  /** Whether it is looked for the end at all before a window's length is over. */
+  /** True if looks for the end are sent before a window's length is over. */
   get looks(): boolean {
     return this.#windowMs >= looksMsLeast;
   }
@@ -57,8 +57,8 @@ export class OpenEnd {
   }
 
   /**
-   * When a call may ask again that would make `used` of the window where `most` may be used; undefined when it may
-   * leave.
+   * Instant at which a call may ask again that would make `used` of the window where `most` may be used; undefined
+   * when it may leave.
    */
   blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
     if (used <= most) return undefined;

@@ -19,7 +19,7 @@ export interface LimiterParts {
   doubt(): LatestDoubt;
   floor(spec: LayerSpec, doubt: LatestDoubt): Floor;
   limit(spec: LayerSpec): LearnedLimit;
-  /** Where `isOurs`, nobody else counts in the windows. */
+  /** `isOurs`: only calls of this engine count in the windows. */
   usage(isOurs: boolean): WindowUsage;
   phase(windowMs: number, clock: ServerClock): WindowPhase;
   openEnd(spec: LayerSpec): OpenEnd;

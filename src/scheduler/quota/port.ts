@@ -30,7 +30,7 @@ export interface QuotaPort {
   reserve(charges: readonly Charge[], rank: Rank, now: number, elements: number): Grant | Promise<Grant>;
   /** The call was answered. Returns the instant until which a layer is shut, when the service refused it. */
   settle(lease: Lease, answer: Answer, receivedAt: number): number | undefined;
-  /** The call left and nothing was heard of it. */
+  /** The call left and no answer came. */
   lose(lease: Lease, now: number): void;
   /** The call never left. */
   release(lease: Lease): void;

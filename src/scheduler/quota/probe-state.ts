@@ -2,7 +2,7 @@
  * Probe state of a user's quota: cold, probing, warm; back to cold after a 429.
  *
  * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one
- * of them told how much is used; a burst of 429s counts as one. While windows cannot be told apart and probes are lost,
+ * of them returned the use; a burst of 429s counts as one. While windows cannot be distinguished and probes are lost,
  * ordinary ones pause longer each time: nothing counts them, and they would use up what the exits need.
  */
 
@@ -19,7 +19,7 @@ export class ProbeState {
   /** Episodes of 429s since a call succeeded. */
   strikes = 0;
   #until: number;
-  /** Until then not even exits may leave. */
+  /** Instant until which not even exits may leave. */
   #shutUntil: number;
   #isTold = false;
   #probes = 0;
@@ -51,7 +51,7 @@ export class ProbeState {
     return this.#probes > 0 ? now + answerMsMax : undefined;
   }
 
-  /** A call leaves; tells whether it is a probe. */
+  /** A call leaves; returns true if it is a probe. */
   leave(): boolean {
     if (!this.warm) this.#probes++;
     return !this.warm;
@@ -62,14 +62,14 @@ export class ProbeState {
     this.#probes = Math.max(0, this.#probes - 1);
   }
 
-  /** A probe was lost, and nothing tells in which window it was counted. */
+  /** A probe was lost, and it is unknown in which window it was counted. */
   pause(now: number): void {
     this.#pausedUntil = now + Math.min(pauseMs * 2 ** this.#lost++, pauseMsMax);
   }
 
   /**
-   * The use of the current window was told at `now`; what was used of shorter ones before a start is not over until the
-   * quiet is.
+   * The use of the current window was received at `now`; what was used of shorter ones before a start is not over
+   * until the quiet is.
    */
   warmUp(now: number): void {
     this.#isTold = true;

@@ -1,5 +1,5 @@
 /**
- * How the quota stands, for display: one row for each scope of each layer met so far.
+ * State of the quota for display: one row for each scope of each layer met so far.
  *
  * Invariants: looking changes nothing.
  */
@@ -12,9 +12,9 @@ export interface LayerState {
   readonly layer: string;
   /** Whom it counts: the address, the user or the key. */
   readonly scope: string;
-  /** What a window holds, in requests or weight. */
+  /** Capacity of a window, in requests or weight. */
   readonly capacity: number;
-  /** Of the current window, by this engine and others. */
+  /** Units of the current window used by this engine and others. */
   readonly used: number;
   /** Kept for exits. */
   readonly reserved: number;
@@ -22,7 +22,7 @@ export interface LayerState {
   readonly free: number;
   /** Used by other clients, of `used`. */
   readonly foreign: number;
-  /** When the window ends: milliseconds on the engine's clock. */
+  /** Instant at which the window ends, milliseconds on the engine's clock. */
   readonly windowEndsAt: number;
   /**
    * `measured` while the service's counts are used; `floor` while they are not reliable and a part of the capacity is
@@ -31,7 +31,7 @@ export interface LayerState {
   readonly mode: QuotaMode;
 }
 
-/** What others have used of one window. */
+/** Use of one window by others. */
 export type OthersUse = Pick<LayerState, "layer" | "scope" | "capacity" | "foreign" | "windowEndsAt">;
 
 const none: readonly OthersUse[] = [];

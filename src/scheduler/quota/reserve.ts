@@ -1,10 +1,10 @@
 /**
- * Who may use what is left of a window: the ceiling each class of action has under a layer's capacity.
+ * Reserve: the ceiling that each class of action has under a layer's capacity.
  *
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
  * all that is open and to serve the urgent calls the rest of the window is likely to bring; what the rest of the window
  * cannot need any more is lent out, so that nothing is wasted. Where it is not known to some milliseconds where a key's
- * seconds begin, a late call is sent into the doubtful stretch, because where it lands tells most.
+ * seconds begin, a late call is sent into the doubtful stretch, because its landing is the best evidence.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 import type { LimitWindow } from "./limit-window.ts";
@@ -77,7 +77,7 @@ export const exitCost = (policy: ReservePolicy, open: number): number =>
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number =>
   capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
 
-/** How fast the forecast forgets. */
+/** Time after which the forecast has mostly forgotten, milliseconds. */
 const memoryMs = 300_000;
 const rateLeast = 1 / 15_000;
 /** Before anything was seen the least is expected, as if it had been seen for so long. */
@@ -125,15 +125,15 @@ const tripsWide = 1.5;
  * seconds.
  */
 const plainMs = 80;
-/** Where counts lag, calls look in one second of so many; in more of them while the stretch is so much wider. */
+/** With counts that lag, calls look in one second of so many; in more while the stretch is this much wider. */
 const lookEvery = 30;
 const lookEveryWide = 3;
 const widthsWide = 8;
-/** Where not all use is ours, the second last call of a second leaves so much earlier. */
+/** If not all use is ours, the second last call of a second leaves this much earlier. */
 const strayMs = 150;
 
 /**
- * Counts that lag tell where a call landed when the next one is answered: now and then one leaves early, and two look
+ * Counts that lag show where a call landed when the next one is answered: now and then one leaves early, and two look
  * one after the other.
  */
 export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): boolean => {
@@ -141,10 +141,10 @@ export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): 
   return widthMs > clockWidthMs && Math.floor(endAt / spec.windowMs) % every === 0;
 };
 
-/** A count that lags does not tell at once what is not ours. */
+/** A count that lags does not show at once what is not ours. */
 const isUnsteady = ({ unsteady, lags }: LimitWindow): boolean => unsteady && !lags;
 
-/** When the slots kept for exits are lent, of the second that ends at `endAt` at the latest. */
+/** Instant from which the slots for exits are lent in the second that ends at `endAt` at the latest. */
 export const lateFrom = (gauge: LimitWindow, endAt: number, widthMs: number, highMs: number): number =>
   endAt - widthMs - highMs - (isUnsteady(gauge) ? strayMs : 0);
 
@@ -159,9 +159,9 @@ export const lateSlots = (
 ): number => {
   const { capacity, windowMs } = gauge.spec;
   const width = gauge.widthMs(at);
-  // Whether something else was counted is told by one call before the last slot is used.
+  // One call before the last slot is used shows whether something else was counted.
   if (isUnsteady(gauge) && (at < endAt - width - high || gauge.open > 0)) return Math.max(kept, capacity - 1);
-  // The last slot is sent into the doubtful stretch, where its landing tells most about the boundary.
+  // The last slot is sent into the doubtful stretch, where its landing is the best evidence of the boundary.
   const looksAt = endAt - width / 2 - low / 2;
   if (!gauge.lags) {
     const tripMs = high < low * tripsWide ? Math.min(low * tripsWide, windowMs - low - plainMs) : 0;

@@ -10,7 +10,7 @@ import { newsWeight } from "./foreign-usage.ts";
 import type { Charge, LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 
-/** Not now: which layer says so, when to ask again, and who may go meanwhile. */
+/** Denial: the layer, the instant to ask again, and the calls that may go meanwhile. */
 export interface RetryAt {
   readonly granted: false;
   readonly layer: LayerSpec["name"];
@@ -29,10 +29,10 @@ export interface RetryAt {
 export const passingBelow = ({ endpoints, unit }: LayerSpec, weight: number): number =>
   endpoints !== undefined && unit !== "weight" ? Number.POSITIVE_INFINITY : weight;
 
-/** So near to a window's end what does not fit now is taken for not fitting at all. */
+/** This near to a window's end a call that does not fit now is assumed not to fit at all. */
 const endingMs = 400;
 
-/** When a ceiling that rises towards the window's end will let the call through. */
+/** Instant at which a ceiling that rises towards the window's end lets the call pass. */
 const relaxedAt = (gauge: LimitWindow, units: number, ceiling: Ceiling, now: number, end: number): number => {
   if (gauge.blockedUntil(units, now, () => gauge.capacity) !== undefined) return end;
   const to = earliestFit(
@@ -71,7 +71,7 @@ export const retryAtOf = (
   };
 };
 
-/** The first instant, to the millisecond, at which `fits` holds, given that it goes on holding until `to`. */
+/** The first instant, to the millisecond, at which `fits` holds, given that it continues to hold until `to`. */
 export const earliestFit = (now: number, end: number, fits: (at: number) => boolean): number => {
   let from = now;
   let to = end;

@@ -17,7 +17,7 @@ const burstShare = 1 / 2;
 /** Of a key, which carries exits as well, no more than a tenth: an exit waits until the next call leaves the count. */
 const keyBurstShare = 1 / 10;
 
-/** Clock of a service that has not told its time. */
+/** Clock of a service whose time is unknown. */
 const unknownClock: Pick<ServerClock, "bounds"> = {
   bounds: (at) => ({ at, lo: Number.NEGATIVE_INFINITY, hi: Number.POSITIVE_INFINITY }),
 };

@@ -1,5 +1,5 @@
 /**
- * What a charge touches, looked up once, and what is spent on the calls that take that way.
+ * Route of a charge: the windows it touches, looked up once, and the tickets of its calls.
  *
  * Invariants: a route is good until a window or a probe state is replaced; a ticket does not change while a call is
  * under way on it, so calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts
@@ -18,7 +18,7 @@ import type { Rank } from "./reserve.ts";
 import { RollingWindow } from "./rolling-window.ts";
 import type { ServerClock } from "./server-clock.ts";
 
-/** How one window of a route is asked by one rank, and how far it may go on being charged at one instant. */
+/** One window of a route for one rank, and the units it may still be charged with at one instant. */
 export interface Measure {
   readonly gauge: LimitWindow;
   readonly ceiling: Ceiling;
@@ -28,7 +28,7 @@ export interface Measure {
   /** The survey holds at this instant, as long as nothing else happens to the ledger than calls that leave. */
   at: number;
   epoch: number;
-  /** What may have been begun in all. */
+  /** Highest allowed value of `begun`. */
   most: number;
 }
 
@@ -39,16 +39,16 @@ export interface Route {
   /** One list a rank, one entry a window. */
   readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
   readonly standing: ProbeState;
-  /** What the least call of the route counts for in each window. */
+  /** Units of the smallest call of the route in each window. */
   readonly units: readonly number[];
-  /** Of the call that took it last, and the epoch in which it did. */
+  /** Ticket of the last call on it, and the epoch of that call. */
   last: Ticket | undefined;
   lastEpoch: number;
   /** Parts of tickets whose calls have all ended. */
   readonly spare: WindowTicket[][];
 }
 
-/** What was spent on one call, or on several alike. It is leave to send as well, and does not expire. */
+/** Charge of one call, or of several alike. It is permission to send as well, and does not expire. */
 export interface Ticket {
   readonly granted: true;
   readonly charge: Charge;
@@ -96,9 +96,9 @@ interface RoutesOptions {
 }
 
 export class Routes {
-  /** The service tells no time: its windows are taken to begin anywhere. */
+  /** True if the service sends no date: its windows are assumed to begin anywhere. */
   dateless = false;
-  /** Where several engines divide the quota. */
+  /** Set if several engines divide the quota. */
   division: Division | undefined;
   /** All windows, in the order in which they were made. */
   readonly gauges: LimitWindow[] = [];
@@ -129,7 +129,7 @@ export class Routes {
   }
 
   /**
-   * What was learned of windows holds no longer; everybody probes again, exits at once where there was room for one.
+   * Drops what was learned of windows: every user probes again, exits at once if there was room for one.
    */
   disturb(now: number, quietUntil: number): void {
     this.#quietUntil = quietUntil;
@@ -205,7 +205,7 @@ export class Routes {
 }
 
 /**
- * The service refused a call and did not say which layer: the key's second is taken first, the user's minute when it is
+ * The service refused a call without naming the layer: the key's second is taken first, the user's minute when it is
  * near its limit, at a start, or when another refusal follows. Shuts those; returns the instant until which the longest
  * is shut.
  */
@@ -242,7 +242,7 @@ interface RefusedCall {
   readonly now: number;
 }
 
-/** Whether a window may have refused a call, and whether what is known of it explains the refusal. */
+/** Finds whether a window may have refused a call, and whether its state explains the refusal. */
 const findingOf = (
   gauge: LimitWindow,
   part: WindowTicket,
@@ -264,7 +264,7 @@ const shortestOfKey = (windows: readonly LimitWindow[]): LimitWindow | undefined
   return keys.toSorted((one, other) => one.spec.windowMs - other.spec.windowMs)[0];
 };
 
-/** Whether others' use explains a refusal; nobody else calls on a key. */
+/** True if use by others explains a refusal; a key has no other users. */
 const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolean => {
   if (gauge.spec.scope === "key") return false;
   const isShared = gauge.foreign(now) > 0 || gauge.missing > 0;
@@ -294,7 +294,7 @@ const fullest = (
   return most < halfFull ? undefined : windows[shares.indexOf(most)];
 };
 
-/** The layer that must have refused: each other one is not half full, and would have told if its limit had moved. */
+/** The layer that must have refused: each other one is not half full, and would have reported a change of its limit. */
 const soleSuspect = (
   windows: readonly LimitWindow[],
   parts: readonly WindowTicket[],
@@ -330,9 +330,9 @@ interface HeldPart {
 }
 
 /**
- * Requests of an address that nothing is read of, from before the service told its time. A window of the calendar has
- * no number then, so they count in whichever runs until it has one, and for no longer than it lasts. A window that
- * begins anywhere needs no number.
+ * Requests of an address without readable answers, from before the service's time was known. A window of the calendar
+ * has no number then, so they count in the current one until it has a number, and for no longer than it lasts. A
+ * window that begins anywhere needs no number.
  */
 export class UnplacedCalls {
   /** Parts of calls that wait. */

@@ -1,5 +1,5 @@
 /**
- * Where the service's time stands against ours, as an interval that only evidence narrows.
+ * Offset of the service's time from ours, as an interval that only evidence narrows.
  *
  * A request sent at `t` arrives at service time `t + phi`; everything the ledger needs is a bound on `phi` from below
  * (a request cannot arrive earlier) and on the service's time at an instant from above (a window cannot have begun
@@ -38,7 +38,7 @@ export interface ServerClock {
   observeBoundary(afterAt: number, byAt: number, windowMs: number): boolean;
   /** Our clock was disturbed: nothing learned before holds. */
   forget(): void;
-  /** How often evidence contradicted the estimate. */
+  /** Number of times that evidence contradicted the estimate. */
   readonly conflicts: number;
 }
 
@@ -49,8 +49,8 @@ export interface ServerClockOptions {
    */
   readonly driftPpm?: number;
   /**
-   * How far the clock that stamps `Date` may be off the one that counts. An edge in front of the limiter is within 150
-   * ms.
+   * Largest difference between the clock that stamps `Date` and the one that counts. An edge in front of the limiter
+   * is within 150 ms.
    */
   readonly dateSlackMs?: number;
 }
@@ -58,8 +58,8 @@ export interface ServerClockOptions {
 /** Twice what a crystal is off. */
 export const driftPpmMost = 200;
 /**
- * What a time service may slew our clock by besides. Evidence that comes often shows it; what is older than this knows
- * nothing of it.
+ * Rate at which a time service may slew our clock in addition. Evidence that comes often shows it; what is older than
+ * this knows nothing of it.
  */
 const slewPpm = 450;
 const freshMs = 5_000;
@@ -186,7 +186,7 @@ class ObservedClock implements ServerClock {
     return true;
   }
 
-  /** How far the offset may have moved since evidence of so long ago, or before evidence to come. */
+  /** Largest change of the offset within `ms`, before or after the evidence. */
   #drifted(ms: number): number {
     const age = Math.abs(ms);
     return this.#drift * age + this.#slew * Math.max(0, age - freshMs);
@@ -202,10 +202,12 @@ class ObservedClock implements ServerClock {
 const highMsMax = 200;
 /** A way that is long for every call is planned for, and so much more. */
 const highOverLow = 1.5;
-/** A single late answer says nothing of the shortest. */
+/** A single late answer is no evidence of the shortest. */
 const raiseMsMax = 50;
 
-/** How long answers take: a low and a high mark that follow the traffic, both safe before anything was measured. */
+/**
+ * Round-trip time of answers: a low and a high mark that follow the traffic, both safe before anything was measured.
+ */
 export class RoundTripTime {
   /** About the shortest seen lately. */
   low = 0;

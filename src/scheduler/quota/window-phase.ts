@@ -1,13 +1,13 @@
 /**
- * Where the windows of one scope of one layer begin, on the client's time: as an interval that evidence narrows and
+ * Phase of the windows of one scope of one layer, on the client's time: an interval that evidence narrows and
  * revises.
  *
  * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
  * is a first guess. A count that fell proves that a window began; as soon as one did, the scope goes by its own counts,
- * and by the calendar only as long as the two have never disagreed. While nothing tells, one window is taken to run on.
+ * and by the calendar only as long as the two have never disagreed. Without evidence one window is assumed to run on.
  * A refusal at a beginning proves that windows may begin later: each is then entered later by as much.
  *
- * Invariants: the number of the window that runs never falls; what one scope was told changes no other's windows.
+ * Invariants: the number of the window that runs never falls; evidence of one scope changes no other's windows.
  * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, `slow-windows`.
  * Not here: what is spent (window-usage.ts), which answers prove something (limit-window.ts).
  */
@@ -19,15 +19,15 @@ interface Interval {
   asOf: number;
 }
 
-/** What is known of one instant. */
+/** Bounds of the phase at one instant. */
 interface PhaseBounds {
   at: number;
-  /** Windows have numbers: something was told of where they begin, or one is taken to run on. */
+  /** True if windows have numbers: there is evidence of their beginning, or one is assumed to run on. */
   known: boolean;
   lo: number;
   hi: number;
   /**
-   * The earliest window a call that leaves then can land in, and the latest that can run; 0 before anything was told.
+   * The earliest window a call that leaves then can land in, and the latest that can run; 0 before any evidence.
    */
   first: number;
   last: number;
@@ -43,19 +43,19 @@ export interface OpenEnded {
 const driftPpmOwn = 650;
 /** A fall seen across a longer silence may be of more than one window. */
 const spanShare = 0.9;
-/** Where falls alone say as much, the calendar cannot be far off. */
+/** If falls alone bound a beginning to this, the calendar is nearly right. */
 const narrowMs = 100;
 /** So near to where it was expected, in parts of a window, a beginning needs no confirmation. */
 const nearShare = 0.05;
 /**
- * Falls that are this part of a window apart, or wider, do not say which window began: the calendar is a better guess.
+ * Falls that are this part of a window apart, or wider, do not show which window began: the calendar is a better guess.
  */
 const lostShare = 0.9;
 /** After a refusal at its beginning a window is entered so much later, in parts of its length, and at most so late. */
 const lateShare = 1 / 60;
 const lateShareMost = 1 / 20;
 const lateKeptMs = 3_600_000;
-/** Nor where so many windows began when it said. */
+/** The same after this many windows that began when the calendar predicted. */
 const proofsSure = 4;
 
 export class WindowPhase {
@@ -71,13 +71,13 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  /** How much later than expected a window may begin, as refusals at beginnings show, and for how long that holds. */
+  /** Delay with which windows may begin, by refusals at beginnings, and the instant until which it holds. */
   #lateMs = 0;
   #lateUntil = Number.NEGATIVE_INFINITY;
   /** The two before the last refusal. */
   #lateBefore: readonly [number, number] = [0, Number.NEGATIVE_INFINITY];
   /**
-   * What is known of the instant asked last. Many questions are asked of one; they hold until the calendar or this
+   * Bounds at the instant asked last. Many questions are asked of one; they hold until the calendar or this
    * scope learns something.
    */
   readonly kept: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
@@ -93,7 +93,7 @@ export class WindowPhase {
     return this.#own !== undefined || this.openEnded !== undefined || this.calendar.known;
   }
 
-  /** What is known of `at`; valid until the next question. */
+  /** Returns the bounds at `at`; valid until the next call. */
   at(at: number): Readonly<PhaseBounds> {
     const bounds = this.kept;
     if (bounds.at === at && this.revision === this.calendar.revision) return bounds;
@@ -169,7 +169,7 @@ export class WindowPhase {
   }
 
   /**
-   * Falls by themselves, without the calendar, say about as well that a call that leaves at `at` lands in `index` or
+   * True if falls alone, without the calendar, show about as well that a call leaving at `at` lands in `index` or
    * later.
    */
   proves(index: number, at: number): boolean {
@@ -180,7 +180,7 @@ export class WindowPhase {
     return own.hi - own.lo + 2 * drifted < narrowMs || Math.floor((at + own.lo - drifted) / this.#windowMs) >= index;
   }
 
-  /** The first instant from which a call surely lands in `index` or later, as far as `at` tells. */
+  /** The first instant from which a call surely lands in `index` or later, as known at `at`. */
   begins(index: number, at: number): number {
     const { openEnded } = this;
     if (openEnded === undefined) return index * this.#windowMs - this.at(at).lo;
@@ -188,8 +188,8 @@ export class WindowPhase {
   }
 
   /**
-   * How far the earliest and the latest possible instant of a beginning are apart. This and the next are handed on by
-   * themselves.
+   * Milliseconds between the earliest and the latest possible instant of a beginning. This and the next are handed on
+   * by themselves.
    */
   readonly widthMs = (at: number): number => {
     if (this.openEnded !== undefined) return 0;
@@ -197,7 +197,7 @@ export class WindowPhase {
     return hi - lo;
   };
 
-  /** When the window that runs has ended for certain; `at` before anything was told. */
+  /** Instant at which the current window has ended for certain; `at` before any evidence. */
   readonly endsAt = (at: number): number => {
     const { known, last, lo } =
       this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
@@ -207,7 +207,7 @@ export class WindowPhase {
 
   /**
    * A count fell between a call sent at `afterAt`, which landed in one of `from..to`, and an answer read at `byAt`.
-   * Returns false when this contradicts what was taken for certain.
+   * Returns false when this contradicts what was certain before.
    */
   fell(afterAt: number, byAt: number, from: number, to: number): boolean {
     const { index } = this.openEnded ?? {};
@@ -235,7 +235,7 @@ export class WindowPhase {
   }
 
   /**
-   * Whether `fell` would agree with what is taken for certain, or nearly so: a clock that drifts moves a beginning by
+   * True if `fell` would agree with the bounds, or nearly so: a clock that drifts moves a beginning by
    * little.
    */
   expects(afterAt: number, byAt: number, from: number, to: number): boolean {
@@ -247,8 +247,8 @@ export class WindowPhase {
   }
 
   /**
-   * A call that left at `sentAt` was refused in window `index`, which had surely begun by then, and the window before it
-   * was full: windows may begin later than expected. Returns false when that would be too late to be believed.
+   * A call that left at `sentAt` was refused in window `index`, which had surely begun by then, and the window before
+   * it was full: windows may begin later than expected. Returns false when that would be too late to be believed.
    */
   learnLate(index: number, sentAt: number): boolean {
     const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);

@@ -11,17 +11,17 @@ export interface Slot {
   settled: number;
   /** Highest use the service reported for this window. */
   reported: number;
-  /** The part of `settled` that the service did not tell the use of this window with. */
+  /** Part of `settled` whose answers carried no count of this window. */
   unheard: number;
-  /** As much of it as is in `reported` beyond doubt: it was settled before the request left whose answer said so. */
+  /** As much of it as is in `reported` beyond doubt: it was settled before the request left whose answer shows that. */
   included: number;
   /** Unanswered weight whose earliest window is this one. */
   open: number;
   /** Use the service reported beyond all of ours, answered or not. */
   foreign: number;
-  /** Use taken over from a window that turned out to run on: nobody's in particular. */
+  /** Use carried over from a window that turned out to run on, without an owner. */
   adopted: number;
-  /** What was reported and cannot be ours: missing of the capacity, or used before a start. */
+  /** Reported units that cannot be ours: missing from the capacity, or used before a start. */
   lacked: number;
 }
 

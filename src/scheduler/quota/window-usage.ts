@@ -1,17 +1,17 @@
 /**
- * What one scope (an address, a user, a key) has used of one layer, window by window.
+ * Use of one layer by one scope (an address, a user, a key), window by window.
  *
  * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one;
  * an answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins
  * when it is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted;
  * where only ours count, a number above what was answered proves that unanswered ones landed, and those count in no
- * later window; nor does a silent one, where many in a row were never heard of again, as later calls are answered.
+ * later window; nor does a silent one, if many in a row never had an answer, as later calls are answered.
  * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
  */
 import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-slots.ts";
 
 /**
- * Of the window a request leaves in: use it has beyond doubt, and what the answer will include of what was not told.
+ * Of the window a request leaves in: use it has beyond doubt, and use without a count that the answer will include.
  */
 interface Departure {
   readonly reported: number;
@@ -19,14 +19,14 @@ interface Departure {
   readonly settled: number;
 }
 
-/** What is kept when all goes well. */
+/** Windows that are kept in the usual case. */
 const keptWindows = 4;
-/** For so long what was used once besides ours is expected again. */
+/** Number of windows in which use that was not ours is expected again. */
 const strayWindows = 300;
 /** A call is silent when those begun so many windows after it are answered, and it is not. */
 const silentWindows = 3;
 /**
- * Silent calls in a row that were never heard of again, before the next is taken for lost; twice as many after each
+ * Silent calls in a row that were never answered, before the next is assumed lost; twice as many after each
  * that was.
  */
 const silentLeast = 20;
@@ -38,17 +38,17 @@ export class WindowUsage {
   readonly windows = new WindowSlots();
   /** Unanswered weight in all. */
   open = 0;
-  /** The part of the capacity that the service has not got, as its answers tell. */
+  /** Part of the capacity that is missing at the service, by its answers. */
   missing = 0;
-  /** Of some window more was reported than is ours. */
+  /** True if some window had more reported use than ours. */
   seesOthers = false;
   /**
    * The newest window in which something was missing that later was not: it was used, by others or by copies of ours.
    */
   strayIn = Number.NEGATIVE_INFINITY;
-  /** Nobody else counts: what is reported beyond the answered requests are unanswered ones. */
+  /** True if only our calls count: use beyond the answered requests is that of unanswered ones. */
   readonly isOurs: boolean;
-  /** Silent calls begun in this window or before are taken for lost: they hold no place in those that are to come. */
+  /** Silent calls begun in this window or before are assumed lost: they hold no place in those that are to come. */
   #lostThrough = Number.NEGATIVE_INFINITY;
   /** Silent calls in a row that were given up, with no trace of them in any count. */
   #unheardOf = 0;
@@ -114,7 +114,7 @@ export class WindowUsage {
         lost = Math.max(0, lost - landed);
       }
     }
-    // A window without counts holds no more than one beside it that has some.
+    // A window without counts holds no more than a neighbour that has some.
     return most === Number.NEGATIVE_INFINITY ? this.missing + inFlight - lost : most;
   }
 
@@ -123,12 +123,12 @@ export class WindowUsage {
     return this.windows.find(index)?.open ?? 0;
   }
 
-  /** The service told a count of window `index`. */
+  /** True if a count of window `index` was received. */
   heard(index: number): boolean {
     return (this.windows.find(index)?.reported ?? 0) > 0;
   }
 
-  /** What is known of window `index`, apart from what is not answered. */
+  /** Counts of window `index` without unanswered requests. */
   countsOf(index: number): WindowCounts {
     return this.windows.of(index);
   }
@@ -151,7 +151,7 @@ export class WindowUsage {
   }
 
   /**
-   * A request leaves that lands in window `first` or later. Returns that window: to be read at once, it goes on
+   * A request leaves that lands in window `first` or later. Returns that window: to be read at once, it keeps
    * changing.
    */
   begin(first: number, weight: number): Departure {
@@ -177,7 +177,7 @@ export class WindowUsage {
    */
   end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
     const newest = this.windows.newest;
-    // A whole path that stands still delivers later what it holds: only beside answers is silence a loss.
+    // A stalled path delivers later what it holds: silence means a loss only while other calls are answered.
     if (this.#unheardOf >= this.#unheardOfLeast) this.#lostThrough = Math.max(this.#lostThrough, began - silentWindows);
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
@@ -224,8 +224,8 @@ export class WindowUsage {
   }
 
   /**
-   * The service said `used` of window `index`, the answered request included, and whatever was `unheard` of that window
-   * when it left. Returns newly seen use by others.
+   * The service reported `used` of window `index`, the answered request included, and whatever was `unheard` of that
+   * window when it left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
     const { newest } = this.windows;
@@ -242,7 +242,7 @@ export class WindowUsage {
     return fresh;
   }
 
-  /** Window `index` is the one in which `used` was counted before, whoever used it. */
+  /** Window `index` is the one in which `used` was counted before, by any client. */
   adopt(index: number, used: number): void {
     const slot = this.windows.of(index);
     slot.reported = Math.max(slot.reported, used);
@@ -250,7 +250,7 @@ export class WindowUsage {
   }
 
   /**
-   * What was told to be left of window `index` besides `used` bounds what is missing: at least what is not ours, at
+   * The rest of window `index` that was reported with `used` bounds what is missing: at least what is not ours, at
    * most what has not landed for certain.
    */
   learnMissing(index: number, used: number): void {
@@ -263,7 +263,7 @@ export class WindowUsage {
 
   /**
    * As `learnMissing` does where others use the same quota: what is not ours is missing if it was gone when the window
-   * was told of first, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
+   * had its first count, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
    */
   learnShortfall(index: number, used: number, young: boolean, leap: number): void {
     const { newest } = this.windows;
@@ -282,7 +282,7 @@ export class WindowUsage {
   }
 
   /**
-   * Whatever leaves from now on cannot land before `first`; what a window was told may still tell where unanswered
+   * Calls that leave from now on cannot land before `first`; counts of a window may still show where unanswered
    * weight landed.
    */
   #prune(first: number): void {
@@ -293,7 +293,7 @@ export class WindowUsage {
     }
   }
 
-  /** A silent call landed or may have: none is taken for lost until more of them were not heard of again. */
+  /** A silent call landed or may have: none is assumed lost until more of them had no answer. */
   #hearOfSilent(): void {
     this.#lostThrough = Number.NEGATIVE_INFINITY;
     this.#unheardOf = 0;
