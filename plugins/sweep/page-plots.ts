@@ -62,7 +62,7 @@ const rulesOf = (scale: Scale): Markup =>
   })}`;
 
 const frame = (label: string, body: Markup): Markup =>
-  html`<svg class="small" viewBox="0 0 ${wide} ${high}" role="img" aria-label="${label}">${body}</svg>`;
+  html`<svg class="small" viewBox="0 0 ${wide} ${high}" role="group" aria-label="${label}">${body}</svg>`;
 
 /** The values of each option along the edge at equal distances, the result upwards. */
 export const optionPlots = (space: readonly Axis[], dots: readonly Dot[], by: string): Markup => {

@@ -58,8 +58,10 @@ export const tableOf = (
   const kind = (index: number): Markup => (columns[index]?.figure === true ? raw(' class="n"') : nothing);
   const cell = (value: Markup | string, index: number): Markup =>
     index === 0 ? html`<th scope="row"${kind(0)}>${value}</th>` : html`<td${kind(index)}>${value}</td>`;
+  const head = (name: string, index: number): Markup =>
+    name === "" ? html`<td></td>` : html`<th scope="col"${kind(index)}>${name}</th>`;
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption>
-<thead><tr>${columns.map(({ name }, index) => html`<th scope="col"${kind(index)}>${name}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ name }, index) => head(name, index))}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)}</tbody></table></div>`;
 };
 

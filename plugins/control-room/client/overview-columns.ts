@@ -141,6 +141,7 @@ export const positionColumns = (
   },
   {
     name: "",
+    label: "close",
     text: ({ qty }) => (Number(qty) === 0 ? "" : "Close …"),
     title: ({ qty, strategy, instId }) => (Number(qty) === 0 ? "" : `close what ${strategy} holds of ${instId}`),
     press: close,

@@ -218,7 +218,7 @@ export class VirtualTable<R> {
   #headOf(column: TableColumn<R>, index: number) {
     const head = element("th", { role: "columnheader", scope: "col", class: classOf(column), "aria-sort": "none" });
     if (column.value === undefined) {
-      head.append(column.name);
+      head.append(column.name || element("span", { class: "unseen" }, column.label ?? ""));
       return head;
     }
     const sort = element("button", { type: "button", title: `sort by ${column.label ?? column.name}` }, column.name);

@@ -18,12 +18,14 @@ export const element = <T extends keyof HTMLElementTagNameMap>(
   return made;
 };
 
+/** Words keep the name that is seen, and the label describes them; it is the name of a button that shows a sign. */
+const namesOf = (text: string, label: string): Record<string, string> => {
+  if (text === label) return {};
+  return /\p{L}{2}/u.test(text) ? { title: label } : { "aria-label": label, title: label };
+};
+
 export const button = (text: string, label: string, act: () => void, attributes: Record<string, string> = {}) => {
-  const made = element(
-    "button",
-    { type: "button", ...(label === text ? {} : { "aria-label": label, title: label }), ...attributes },
-    text,
-  );
+  const made = element("button", { type: "button", ...namesOf(text, label), ...attributes }, text);
   made.addEventListener("click", act);
   return made;
 };
