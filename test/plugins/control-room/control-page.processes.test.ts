@@ -1,12 +1,19 @@
 /** The page of the control room in a browser, before a made engine. Needs Debian's chromium, or another; without one it is skipped. */
 import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { faultsOf } from "../../support/page-faults.ts";
+import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { type MadeEngine, type MadePort, madeEngine, madePort } from "./harness/made-engine.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (executablePath === undefined)
   console.warn("SKIPPED: the page of the control room is not tried in a browser, as no chromium is installed.");
+
+const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
+/** Views that are compared with reference pictures; the others consist of the same tables. */
+const pictured = ["Overview", "Market", "Orders", "Quota"];
 
 const views = ["Overview", "Market", "Orders", "Quota", "Events", "Health"];
 
@@ -70,6 +77,11 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
           "[...document.querySelectorAll('.vscroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)",
         );
         expect(wide, `tables of ${view} that are wider than their place`).toEqual([]);
+        expect(await faultsOf(page), view).toEqual([]);
+        if (!pictured.includes(view)) continue;
+        await page.waitForTimeout(500);
+        const reference = picture(`${view.toLowerCase()}-${width}-${colorScheme}`);
+        expect(await differenceFrom(page, reference), view).toBeLessThan(differenceMax);
       }
       expect(trouble).toEqual([]);
     },

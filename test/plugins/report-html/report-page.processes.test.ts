@@ -1,6 +1,7 @@
 /** The page of a backtest in a browser, as one explores it. Needs Debian's chromium, or another; without one it is skipped. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { map, tap, timer } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,11 +11,15 @@ import { runBacktest } from "../../../src/backtest.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
 import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
+import { faultsOf } from "../../support/page-faults.ts";
+import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (executablePath === undefined)
   console.warn("SKIPPED: the page of a backtest is not tried in a browser, as no chromium is installed.");
+
+const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
 
 const swinger = strategy("swinger", {
   desired: ({ plot }) =>
@@ -219,6 +224,17 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     expect(await ground(light)).toBe(night);
     await dark.click("#tools button");
     expect(await ground(dark)).toBe("rgb(255, 255, 255)");
+  });
+
+  it.each([
+    [1_440, "light"],
+    [1_440, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)("looks at %i pixels in %s as it did, and breaks no rule of accessibility", async (width, colorScheme) => {
+    const page = await open({ width, height: 900, colorScheme });
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await differenceFrom(page, picture(`report-${width}-${colorScheme}`))).toBeLessThan(differenceMax);
   });
 
   it("fits a phone without scrolling sideways", async () => {

@@ -1,11 +1,14 @@
 /** The page of a sweep in a browser. Needs Debian's chromium, or another; without one it is skipped. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweepPage } from "../../../plugins/sweep/html-page.ts";
 import type { Figures } from "../../../plugins/sweep/scores.ts";
 import { type Result, reportOf } from "../../../plugins/sweep/sweep-report.ts";
+import { faultsOf } from "../../support/page-faults.ts";
+import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { marketOf, planOf } from "./harness/sweep.ts";
 
@@ -18,6 +21,8 @@ const figuresOf = (pnl: string): Figures => ({
   ...{ trades: 7, winPercent: "42.85", fills: 12, placed: 20, canceled: 3, rejected: 0, refused: 0, requests: 40 },
   ...{ weight: 1_800, rejected429: 0, blockedMinutes: 0, heldMs: 5, currency: "USDT" },
 });
+
+const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
 
 /** Three options in 24 runs; the result rises with the first and falls with the second. */
 const pageOf = async (): Promise<string> => {
@@ -66,14 +71,19 @@ describe.skipIf(executablePath === undefined)("The page of a sweep in a browser"
     [1_440, "dark"],
     [390, "light"],
     [390, "dark"],
-  ] as const)("reads at %i pixels in %s, without a sideways scroll", async (width, scheme) => {
-    const page = await open(width, scheme);
-    const sizes = (await page.evaluate(
-      "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
-    )) as number[];
-    expect(sizes[0]).toBeLessThanOrEqual(sizes[1] ?? 0);
-    expect(trouble).toEqual([]);
-  });
+  ] as const)(
+    "looks at %i pixels in %s as it did, without a sideways scroll or a broken rule of accessibility",
+    async (width, scheme) => {
+      const page = await open(width, scheme);
+      const sizes = (await page.evaluate(
+        "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+      )) as number[];
+      expect(sizes[0]).toBeLessThanOrEqual(sizes[1] ?? 0);
+      expect(await faultsOf(page)).toEqual([]);
+      expect(await differenceFrom(page, picture(`sweep-${width}-${scheme}`))).toBeLessThan(differenceMax);
+      expect(trouble).toEqual([]);
+    },
+  );
 
   it("fills a wide window with its pictures", async () => {
     const page = await open(1_440);
