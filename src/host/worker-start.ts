@@ -20,10 +20,11 @@ export const needsLoader: boolean =
 const ending = fromSource ? ".ts" : ".js";
 
 /**
- * The loader is registered in the thread itself: threads do not inherit it. What is compiled already is loaded before,
- * because the loader looks at every module that comes after it, which takes longer than to run it.
+ * The loader and the compile cache (since Node 22.8) are set up in the thread itself, because threads do not inherit
+ * them. Compiled modules are loaded before the loader, which looks at every module that comes after it.
  */
 const bootstrap = `const { workerData: { resolvers, compiled, loaders, entry } } = require("node:worker_threads");
+require("node:module").enableCompileCache?.();
 (async () => {
   for (const resolver of resolvers) await import(resolver);
   for (const module of compiled) await import(module);
