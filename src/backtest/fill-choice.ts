@@ -179,9 +179,9 @@ const sourceText = ({ from, path }: FillModel): string => {
 
 const barVolumeText = {
   unlimited:
-    "orders that take are filled completely at the price of their side, and a print through a resting price fills the order completely, for any volume of the bar",
+    "orders that take are filled completely at the price of their side, and a print through a resting price fills the order completely, whatever the volume of the bar",
   traded:
-    "a quarter of the bar's volume is behind each of its four prices: taker orders get at most that at one of them, and a resting order no more than was printed at its price or through it",
+    "a quarter of the bar's volume is behind each of its four prices: orders that take get no more at one of them, and a resting order no more than was printed at its price or through it",
 } as const;
 
 const volumeText = {

@@ -94,7 +94,7 @@ export const fundingText = (tape: Tape, choice: FundingChoice): string => {
     ...(recorded.length === 0 ? [] : [`${recorded.join(", ")} at the recorded rates`]),
     ...(stated.length === 0 || typeof choice === "string"
       ? []
-      : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, by the config`]),
+      : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, as the config says`]),
   ];
   return parts.length === 0 ? "funding is not charged" : `funding: ${parts.join("; ")}`;
 };

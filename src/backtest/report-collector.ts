@@ -239,7 +239,7 @@ const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
   const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
   return names.length === 0
     ? []
-    : [`isolated when trading, here with the others so that the run can be repeated: ${names.join(", ")}`];
+    : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
 };
 
 const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly string[] => {

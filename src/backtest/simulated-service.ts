@@ -250,7 +250,7 @@ const tiersText = (fees: Fees): string =>
 
 const marginText = ({ profile: { margin } }: Contract): string =>
   margin.liquidation === "never"
-    ? "positions are never liquidated, for any loss"
+    ? "positions are never liquidated, whatever they lose"
     : `positions are valued at recorded marks, else at the market, and liquidated below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of their value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`;
 
 const assumptionsOf = (
@@ -267,7 +267,7 @@ const assumptionsOf = (
     `sz counts ${szUnit.SPOT.replace("_", " ")} for spot and ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
     ...(spotBuyFee === "base" ? ["fees of spot purchases are taken in the coin bought"] : []),
     ...filledBy.sentences,
-    "our orders do not move the recorded market; the quantity that a taker took is gone until its price is displayed again",
+    "our orders do not move the recorded market; what a taker took is gone until its price is displayed anew",
     options.push ? "the service pushes order records" : "order records are polled",
     fundingText(tape, options.funding ?? "recorded"),
     marginText(contract),

@@ -31,5 +31,5 @@ export const assumptionsOf = ({ equity, carried, sampleMs, ms }: CountedHow): re
 
 const ownFills = [
   "equity is the profit of own fills since the start; what is held is valued by the last quotes at which it could be closed; what the account held before, funding and liquidations are not in it",
-  "fills of limit orders are counted as makers, as records do not state it",
+  "fills of limit orders are counted as makers, as records do not say",
 ];

@@ -80,7 +80,7 @@ describe("Funding in a run", () => {
     expect(Number(long?.funding)).toBeCloseTo(2 * 0.031 * 60_020 * 0.000123456789, 1);
     expect(Number(short?.funding)).toBeLessThan(0);
     adds(report);
-    expect(report.assumptions).toContain(`funding: ${swap} at a rate of 0.000123456789 every 8 h, by the config`);
+    expect(report.assumptions).toContain(`funding: ${swap} at a rate of 0.000123456789 every 8 h, as the config says`);
     expect(reportText(report, { columns: 100, colour: false })).toMatch(/funding paid +0\.28/);
   });
 
@@ -219,7 +219,7 @@ describe("Liquidation in a run", () => {
       { margin: { liquidation: "never" } },
     );
     expect(report.liquidations).toBeUndefined();
-    expect(report.assumptions).toContain("positions are never liquidated, for any loss");
+    expect(report.assumptions).toContain("positions are never liquidated, whatever they lose");
     expect(reportText(report, { columns: 100, colour: false })).toContain(
       "Nothing is left: equity ended at or below zero.",
     );

@@ -230,7 +230,7 @@ describe("A backtest", () => {
     const report = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" }, { isolate: true })]));
     expect(report.perStrategy["moody"]?.state).toBe("completed");
     expect(report.assumptions).toContain(
-      "isolated when trading, here with the others so that the run can be repeated: moody",
+      "isolated when trading, here beside the others so that the run can be repeated: moody",
     );
     const plain = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" })]));
     expect(plain.assumptions.join()).not.toContain("isolated");
