@@ -237,7 +237,7 @@ const endingOf = (
   if (opening.has(last)) return "reversed";
   const life = lives.get(last);
   if (life === undefined) return "closed for the account";
-  return life.protection === undefined ? `order of slot ${life.slot}` : protectionWords[life.protection];
+  return life.protection === undefined ? `slot ${life.slot}` : protectionWords[life.protection];
 };
 
 /** Of minutes in a row in which nothing was used or waited for only the first is in. */

@@ -57,7 +57,7 @@ describe("The ending of a trade", () => {
     ["taking", "take-profit"],
     ["resting", "take-profit"],
     ["trailed", "trailing stop"],
-    ["leaver", "order of slot out"],
+    ["leaver", "slot out"],
     ["turner", "reversed"],
   ])("of %s is named: %s", (name, ending) => {
     expect(endingsOf(name)).toContain(ending);
