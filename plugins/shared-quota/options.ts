@@ -1,25 +1,8 @@
 /**
  * Options of a shared quota, as its extension and its commands read them.
  */
-import { type StoreAddress, storeAddressSchema } from "sluice/plugins/redis";
-
-/** Options of a shared quota: the store in which the engines of a group meet, and this engine's part. */
-export interface SharedQuotaSettings {
-  /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
-  readonly store: StoreAddress;
-  /** Name of the group: the same for all engines that share a user or an address. */
-  readonly group: string;
-  /** Name of this engine in the group; `instance` when left out. Two engines need two. */
-  readonly name?: string;
-  /** Part of this engine when several want more than there is. */
-  readonly share: number;
-  /** Sum of the shares of all engines of the group. */
-  readonly of: number;
-  /** Name of the address that the engine's requests come from, the same for all engines behind it. */
-  readonly address: string;
-  /** Engines of one user share their reads of orders, positions and balances. */
-  readonly reads: boolean;
-}
+import type { FromSchema } from "json-schema-to-ts";
+import { storeAddressSchema } from "sluice/plugins/redis";
 
 const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
 const positive = { type: "number", exclusiveMinimum: 0 } as const;
@@ -52,3 +35,6 @@ export const sharedQuotaSchema = {
     },
   },
 } as const;
+
+/** Options of a shared quota: the store in which the engines of a group meet, and this engine's part. */
+export type SharedQuotaSettings = Readonly<FromSchema<typeof sharedQuotaSchema>>;

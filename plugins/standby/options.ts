@@ -1,25 +1,8 @@
 /**
  * Options of the standby, as its extension reads them.
  */
-import { type StoreAddress, storeAddressSchema } from "sluice/plugins/redis";
-
-/** Options of a standby: the store in which the processes of one engine meet, and their names in it. */
-export interface StandbyOptions {
-  /** `redis://`, `rediss://` or `sentinel://HOST:PORT,HOST:PORT/PRIMARY`, or the environment variable that holds it. */
-  readonly store: StoreAddress;
-  /**
-   * Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance`
-   * distinguishes engines in it.
-   */
-  readonly group: string;
-  /**
-   * Name of this process; the machine's name when left out. Two processes on one machine need two, and two folders of
-   * the journal.
-   */
-  readonly name?: string;
-  /** Silence after which a process is taken to be gone, in milliseconds. */
-  readonly leaseMs: number;
-}
+import type { FromSchema } from "json-schema-to-ts";
+import { storeAddressSchema } from "sluice/plugins/redis";
 
 const memberName = { type: "string", pattern: "^[A-Za-z0-9_.-]{1,40}$" } as const;
 /** Length of twenty heartbeats: a process or network that is blocked for less keeps the lease. */
@@ -31,7 +14,11 @@ export const standbySchema = {
   required: ["store", "group"],
   properties: {
     store: storeAddressSchema,
-    group: { ...memberName, description: "Name of the group: the same for all processes of one engine." },
+    group: {
+      ...memberName,
+      description:
+        "Name of the group: the same for all processes of one engine. It may equal the shared quota's; `instance` distinguishes engines in it.",
+    },
     name: {
       ...memberName,
       description:
@@ -46,3 +33,6 @@ export const standbySchema = {
     },
   },
 } as const;
+
+/** Options of a standby: the store in which the processes of one engine meet, and their names in it. */
+export type StandbyOptions = Readonly<FromSchema<typeof standbySchema>>;

@@ -4,7 +4,7 @@
 import { definePlugin, SluiceError } from "sluice";
 import { standbyEvents } from "./events.ts";
 import { type StandbyParts, standbyExtension } from "./extension.ts";
-import { type StandbyOptions, standbySchema } from "./options.ts";
+import { standbySchema } from "./options.ts";
 
 /** `parts` replaces parts of it, for tests. */
 export const standbyWith = (parts: StandbyParts = {}) =>
@@ -19,7 +19,7 @@ export const standbyWith = (parts: StandbyParts = {}) =>
         'config.plugins: standby needs a journal to hand over. Add journal: { dir: "…" }, a folder for each process.',
       );
     },
-    extend: (engine) => standbyExtension({ ...engine, options: engine.options as StandbyOptions }, parts),
+    extend: (engine) => standbyExtension(engine, parts),
   });
 
 export default standbyWith();

@@ -1,27 +1,8 @@
 /**
  * Options of the watchdog, as the engine and the watchdog's own process read them from one config.
  */
+import type { FromSchema } from "json-schema-to-ts";
 import { SluiceError } from "sluice";
-
-/** Times are milliseconds. */
-export interface WatchdogOptions {
-  /** Interval of the heartbeat. */
-  readonly beatMs: number;
-  /** Silence after which the watchdog cancels; at least three beats. */
-  readonly silenceMs: number;
-  /** Orders that it cancels: those of this instance, or every order of the users. */
-  readonly scope: "instance" | "user";
-  /**
-   * Folder in which the two processes meet, closed to other users of the machine; below the temporary folder when left
-   * out.
-   */
-  readonly dir?: string;
-  /**
-   * The start is refused when no watchdog is connected within so long. Left out, the engine starts without one and
-   * reports that.
-   */
-  readonly startWithinMs?: number;
-}
 
 /**
  * Fifteen beats: a garbage collection, a slow disk or a supervisor's restart must not trip the watchdog, and quotes
@@ -48,7 +29,7 @@ export const watchdogSchema = {
       default: defaults.silenceMs,
     },
     scope: {
-      description: "What it cancels: orders of this instance, or every order of the users.",
+      description: "Orders that it cancels: those of this instance, or every order of the users.",
       type: "string",
       enum: ["instance", "user"],
       default: defaults.scope,
@@ -68,6 +49,9 @@ export const watchdogSchema = {
     },
   },
 } as const;
+
+/** Options of the watchdog; times are milliseconds. */
+export type WatchdogOptions = Readonly<FromSchema<typeof watchdogSchema>>;
 
 /** A single beat may be late or lost. */
 export const checkBeats = ({ beatMs, silenceMs }: WatchdogOptions): void => {

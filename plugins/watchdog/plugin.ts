@@ -4,7 +4,7 @@
 import { definePlugin, SluiceError } from "sluice";
 import { watchdogEvents } from "./events.ts";
 import { type WatchdogParts, watchdogExtension } from "./extension.ts";
-import { checkBeats, type WatchdogOptions, watchdogSchema } from "./options.ts";
+import { checkBeats, watchdogSchema } from "./options.ts";
 
 /** `parts` replaces parts of it, for tests. */
 export const watchdogWith = (parts: WatchdogParts = {}) =>
@@ -13,14 +13,14 @@ export const watchdogWith = (parts: WatchdogParts = {}) =>
     options: watchdogSchema,
     events: watchdogEvents,
     check: ({ plugins }, options) => {
-      checkBeats(options as WatchdogOptions);
+      checkBeats(options);
       if (plugins.every(({ definition }) => definition !== "standby")) return;
       throw new SluiceError(
         "CONFIG_INVALID",
         "config.plugins: a watchdog cancels the orders that the standby continues with. Leave watchdog or standby out.",
       );
     },
-    extend: (engine) => watchdogExtension({ ...engine, options: engine.options as WatchdogOptions }, parts),
+    extend: (engine) => watchdogExtension(engine, parts),
   });
 
 export default watchdogWith();

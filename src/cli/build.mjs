@@ -7,9 +7,10 @@
  * dependencies, and nothing else.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { withOptionDocstrings } from "./option-docstrings.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
@@ -44,3 +45,20 @@ for (const plugin of readdirSync(`${root}plugins`)) {
   if (existsSync(`${root}${manifest}`)) cpSync(`${root}${manifest}`, `${root}dist/${manifest}`);
 }
 bundlePages(`${root}dist`);
+// The descriptions of options are in the code of a definition, and an editor reads declarations.
+for (const path of ["strategies", "plugins"].flatMap((folder) =>
+  readdirSync(`${root}dist/${folder}`, { encoding: "utf8", recursive: true }).map(
+    (file) => `${root}dist/${folder}/${file}`,
+  ),
+)) {
+  if (!path.endsWith(".d.ts")) continue;
+  const declarations = readFileSync(path, "utf8");
+  if (!declarations.includes("readonly definition: ")) continue;
+  const code = await import(pathToFileURL(path.replace(/\.d\.ts$/, ".js")).href);
+  const schemas = Object.entries(code).flatMap(([name, value]) =>
+    value?.definition?.options === undefined
+      ? []
+      : [[name === "default" ? "_default" : name, value.definition.options]],
+  );
+  writeFileSync(path, withOptionDocstrings(declarations, Object.fromEntries(schemas)));
+}

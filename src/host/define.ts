@@ -40,12 +40,33 @@ export interface StrategyNaming extends Naming {
   readonly isolate?: boolean | Partial<Isolation>;
 }
 
+/**
+ * Fields of `O` that a schema's properties `P` describe. Mapped over `P`, so that an editor finds the docstring and the
+ * definition of an option at its property in the schema.
+ */
+type Described<P, O, K extends keyof P> = { [F in K]: Required<O>[F & keyof O] };
+type OptionallyDescribed<P, O, K extends keyof P> = { [F in K]?: Required<O>[F & keyof O] };
+
+/** Names of the fields that may be absent. */
+type AbsentKeys<O> = { [K in keyof O]-?: Record<never, never> extends Pick<O, K> ? K : never }[keyof O];
+type DefaultedKeys<P> = { [K in keyof P]: P[K] extends { readonly default: unknown } ? K : never }[keyof P];
+
+/** Fields that no property describes, such as those of a pattern; a closed schema has none. */
+type OtherFields<S, P, O> = S extends { readonly additionalProperties: false }
+  ? unknown
+  : { [K in keyof O as K extends keyof P ? never : K]: O[K] };
+
+type Fields<S, P, O, Optional extends keyof P> = Described<P, O, Exclude<keyof P, Optional>> &
+  OptionallyDescribed<P, O, Optional> &
+  OtherFields<S, P, O>;
+
 /** Options as their author writes them in a config: fields with a default may be left out. */
 export type GivenOptions<S, O> = S extends { readonly properties: infer P }
-  ? { [K in keyof O as K extends keyof P ? (P[K] extends { readonly default: unknown } ? never : K) : K]: O[K] } & {
-      [K in keyof O as K extends keyof P ? (P[K] extends { readonly default: unknown } ? K : never) : never]?: O[K];
-    }
+  ? Fields<S, P, O, (DefaultedKeys<P> | AbsentKeys<O>) & keyof P>
   : O;
+
+/** Options as a strategy or plugin reads them: fields with a default are there. */
+type ReadOptions<S, O> = S extends { readonly properties: infer P } ? Fields<S, P, O, AbsentKeys<O> & keyof P> : O;
 
 /** Definition of a strategy: a name, the schema of the options, and `desired`, `run` or both. */
 export interface StrategyDefinition<S, O> {
@@ -56,9 +77,9 @@ export interface StrategyDefinition<S, O> {
    * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable
    * of any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
    */
-  desired?(context: StrategyContext<NoInfer<O>>): StreamInput<readonly Wanted[]>;
+  desired?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
-  run?(context: StrategyContext<NoInfer<O>>): StreamInput<unknown>;
+  run?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<unknown>;
 }
 
 /** Definition of a plugin: a name, the schema of the options, and `setup`, `extend` or both. */
@@ -75,12 +96,12 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
    * Observes and steers. Called once when strategies start; what it returns, or a promise of that, ends it at the stop,
    * last started first.
    */
-  setup?(context: PluginContext<NoInfer<O>>): PluginUndo | Promise<PluginUndo>;
+  setup?(context: PluginContext<ReadOptions<S, NoInfer<O>>>): PluginUndo | Promise<PluginUndo>;
   /**
    * Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds
    * none.
    */
-  extend?(engine: ExtensionContext<NoInfer<O>>): EngineExtension | undefined;
+  extend?(engine: ExtensionContext<ReadOptions<S, NoInfer<O>>>): EngineExtension | undefined;
   /** Throws CONFIG_INVALID where the options do not fit their config. */
   check?(config: EngineFacts, options: NoInfer<O>): void;
   /**
@@ -163,7 +184,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       schema: definition.options as object,
       with: (changes) => make({ ...parsed, ...changes }, { as, isolate, ...(user === undefined ? {} : { user }) }),
       start: (context) => {
-        const own = { options: parsed, ...(context as object) } as StrategyContext<NoInfer<O>>;
+        const own = { options: parsed, ...(context as object) } as StrategyContext<ReadOptions<S, NoInfer<O>>>;
         return {
           ...(definition.desired === undefined ? {} : { desired: streamOf(definition.desired(own)) }),
           ...(definition.run === undefined ? {} : { run: streamOf(definition.run(own)) }),
@@ -213,10 +234,10 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
       definition: definition.name,
       options: parsed,
       ...requirementsOf(definition),
-      ...(definition.extend && { extend: (engine) => definition.extend?.(engine as ExtensionContext<NoInfer<O>>) }),
+      ...(definition.extend && { extend: (engine) => definition.extend?.(engine as ExtensionContext<never>) }),
       ...(definition.events && { events: definition.events }),
       ...(definition.check && { check: (config) => definition.check?.(config, parsed as NoInfer<O>) }),
-      start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<NoInfer<O>>),
+      start: (context) => definition.setup?.({ ...(context as object), options: parsed } as PluginContext<never>),
     };
   };
   return Object.assign(call, defined(definition));

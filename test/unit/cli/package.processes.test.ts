@@ -111,6 +111,18 @@ describe("A package packed from an unbuilt clone", () => {
     ]);
   });
 
+  it("shows the description of every option of its strategies and plugins in their declarations", () => {
+    const described = ["strategies/ladder.d.ts", "plugins/kill-switch/index.d.ts", "plugins/watchdog/plugin.d.ts"];
+    const bare = described.flatMap((name) => {
+      const text = readFileSync(join(installed, "dist", name), "utf8");
+      const options = text.slice(text.indexOf("declare const _default"), text.lastIndexOf("}, naming?: "));
+      return [...options.matchAll(/^(.*)\n {4}readonly (\w+)\??: /gm)].flatMap(([, before = "", option]) =>
+        before.endsWith("*/") ? [] : [`${name} ${option}`],
+      );
+    });
+    expect(bare).toEqual([]);
+  });
+
   it("answers with its version", async () => {
     expect(await sluice("--version")).toEqual({ code: 0, out: `${manifest.version}\n`, err: "" });
   });
@@ -317,7 +329,12 @@ describe("A clone that npm installs in", () => {
     mkdirSync(dist, { recursive: true });
     for (const name of readdirSync(root))
       if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
-    for (const name of ["src/cli/build.mjs", "plugins/ui-kit/bundle.mjs", "plugins/control-room/manifest.json"])
+    for (const name of [
+      "src/cli/build.mjs",
+      "src/cli/option-docstrings.mjs",
+      "plugins/ui-kit/bundle.mjs",
+      "plugins/control-room/manifest.json",
+    ])
       cpSync(join(root, name), join(small, name), { recursive: true });
     for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none/index.ts"]) {
       mkdirSync(dirname(join(small, name)), { recursive: true });
