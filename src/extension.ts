@@ -55,6 +55,7 @@ export type {
   WireRequest,
   WireResponse,
 } from "./contract/transport.ts";
+export { strictJson } from "./contract/strict-json.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, plain } from "./decimal.ts";
 export { type Decimal, read as readDecimal, spell as spellDecimal } from "./decimal-value.ts";

@@ -110,10 +110,10 @@ export const controlApp = (parts: AppParts, alreadySent: Response): Hono<Env> =>
       return context.json(failure("BODY_LARGE", "The body is larger than any action."), 413, { connection: "close" });
     if (body.kind === "slow")
       return context.json(failure("BODY_SLOW", "The body did not come."), 408, { connection: "close" });
-    const read = body.kind === "json" ? readAction(body.value) : undefined;
-    const urgent = read !== undefined && "action" in read && isUrgent(read.action) && isKnown(feed, read.action);
+    const read = body.kind === "json" ? readAction(body.value) : { unread: `The body ${body.problem}` };
+    const urgent = "action" in read && isUrgent(read.action) && isKnown(feed, read.action);
     if (!urgent && !acts.take(clock.now())) return tooMany(context);
-    if (read === undefined) return context.json(failure("REQUEST_MALFORMED", "The body is not JSON."), 400);
+    if ("unread" in read) return context.json(failure("REQUEST_MALFORMED", read.unread), 400);
     if ("problems" in read) return context.json(failure("ACTION_INVALID", read.problems.join(" ")), 400);
     const { remoteAddress = "", remotePort = 0 } = context.env.incoming.socket;
     const question = {

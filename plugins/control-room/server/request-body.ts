@@ -1,15 +1,21 @@
 /**
  * Body of a request to act: read whole, within a size and a time, and parsed.
  *
- * Invariants: nothing past the bound is kept; a body that does not come is given up; text that is not UTF-8 is no JSON.
+ * Invariants: nothing past the bound is kept; a body that does not come is given up; text that is not UTF-8, or that
+ * names a field twice, is no JSON.
  */
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "sluice/extension";
+import { type Clock, strictJson } from "sluice/extension";
 import { bodyBytesMax } from "./request-guard.ts";
 
 const bodyMsMax = 5_000;
 
-type Body = { readonly kind: "json"; readonly value: unknown } | { readonly kind: "large" | "slow" | "broken" };
+type Body =
+  | { readonly kind: "json"; readonly value: unknown }
+  | { readonly kind: "large" }
+  | { readonly kind: "slow" }
+  | { readonly kind: "broken"; readonly problem: string };
 
 export const readBody = (incoming: IncomingMessage, clock: Clock): Promise<Body> =>
   new Promise((resolve) => {
@@ -31,14 +37,12 @@ export const readBody = (incoming: IncomingMessage, clock: Clock): Promise<Body>
     const timer = clock.setTimer(clock.now() + bodyMsMax, () => end({ kind: "slow" }));
     incoming.on("data", take);
     incoming.once("end", () => end(parsed(Buffer.concat(chunks))));
-    incoming.once("error", () => end({ kind: "broken" }));
-    incoming.once("close", () => end({ kind: "broken" }));
+    incoming.once("error", () => end({ kind: "broken", problem: "did not come." }));
+    incoming.once("close", () => end({ kind: "broken", problem: "did not come." }));
   });
 
 const parsed = (bytes: Buffer): Body => {
-  try {
-    return { kind: "json", value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
-  } catch {
-    return { kind: "broken" };
-  }
+  if (!isUtf8(bytes)) return { kind: "broken", problem: "is not UTF-8." };
+  const read = strictJson(bytes.toString("utf8"));
+  return "problem" in read ? { kind: "broken", ...read } : { kind: "json", value: read.value };
 };

@@ -44,7 +44,12 @@ export class HttpHandler {
     // The service stamps its own time, or none.
     response.sendDate = false;
     response.on("error", () => undefined);
-    const { method = "", url = "", headers } = request;
+    const { method = "", url = "", headers, httpVersion } = request;
+    const malformed = malformedBy(httpVersion, headers.host);
+    if (malformed !== undefined) {
+      this.#unread(response, "400 Bad Request", malformed);
+      return;
+    }
     const way: Way = { response, pendingTimers, url };
     const target = targetOf(url);
     const shown = method === "GET" || method === "HEAD" ? pages.get(target.path) : undefined;
@@ -60,6 +65,20 @@ export class HttpHandler {
     });
   }
 
+  /** A request that expects what no server here does. */
+  unexpected(response: ServerResponse): void {
+    this.requests++;
+    response.sendDate = false;
+    this.#unread(response, "417 Expectation Failed", "the header Expect has something other than 100-continue.");
+  }
+
+  /** A request for a tunnel, which only a proxy makes. */
+  tunnel(socket: Duplex): void {
+    this.requests++;
+    socket.on("error", () => undefined);
+    this.#write(socket, "405 Method Not Allowed", "this is no proxy.");
+  }
+
   /** Bytes that are no request, or that come too slowly to be one. */
   refuse({ code = "" }: Error & { readonly code?: string }, socket: Duplex): void {
     if (!socket.writable || code === "ECONNRESET") {
@@ -67,8 +86,22 @@ export class HttpHandler {
       return;
     }
     const status = statuses[code] ?? "400 Bad Request";
+    this.#write(socket, status, `${status.slice(4)}.`);
+  }
+
+  #refusalText(problem: string): string {
     const { badRequestCode } = this.#options.contract.profile.answers;
-    const text = JSON.stringify({ code: badRequestCode, msg: `request: ${status.slice(4)}.`, data: [] });
+    return JSON.stringify({ code: badRequestCode, msg: `request: ${problem}`, data: [] });
+  }
+
+  /** Answers a request whose body is not read, and closes the connection. */
+  #unread(response: ServerResponse, status: string, problem: string): void {
+    response.writeHead(Number(status.slice(0, 3)), { connection: "close", "content-type": "application/json" });
+    response.end(this.#refusalText(problem));
+  }
+
+  #write(socket: Duplex, status: string, problem: string): void {
+    const text = this.#refusalText(problem);
     const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
     socket.end(head + text);
   }
@@ -102,6 +135,12 @@ export class HttpHandler {
     } else spoil(way, unseen, fault);
   }
 }
+
+/** Problem of a request line and its host; undefined where there is none. */
+const malformedBy = (httpVersion: string, host: string | undefined): string | undefined => {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return `the version ${httpVersion} of HTTP is not served.`;
+  return host === undefined && httpVersion === "1.1" ? "the header Host is missing." : undefined;
+};
 
 /** Answer that a fault corrupts if the service was never asked: an empty success. */
 const unseen: VenueResponse = { status: 200, headers: {}, body: { code: "0", msg: "", data: [] } };

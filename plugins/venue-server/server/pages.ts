@@ -4,7 +4,7 @@
  * Invariants: pages are made once and never change; they run no script and load nothing; they cost no quota, as they
  * are no part of the service.
  */
-import { type Contract, websocketLimits } from "sluice/dialect";
+import { type Contract, type EndpointName, websocketLimits } from "sluice/dialect";
 import type { Speech } from "./served-dialect.ts";
 
 export interface Page {
@@ -43,14 +43,26 @@ const escaped = (text: string): string =>
 const rowOf = (cells: readonly (string | number)[], tag: "td" | "th" = "td"): string =>
   `<tr>${cells.map((cell) => `<${tag}>${escaped(String(cell))}</${tag}>`).join("")}</tr>`;
 
+/** True where calls have a weight: an exchange with layers of its own counts calls in those. */
+const hasWeights = ({ layers: { uid } }: Contract): boolean => Number.isFinite(uid.capacity);
+
+/** Names of the layers that count calls of an endpoint. */
+const layersText = ({ profile }: Contract, name: EndpointName): string =>
+  profile.limits.extraLayers
+    .filter(({ endpoints }) => endpoints === undefined || endpoints.includes(name))
+    .map((layer) => layer.name)
+    .join(", ");
+
 /** The three layers where they bound anything, else those of the profile. */
-const limitsText = ({ layers: { ip, key, uid }, profile }: Contract): string =>
-  Number.isFinite(uid.capacity)
+const limitsText = (contract: Contract): string => {
+  const { ip, key, uid } = contract.layers;
+  return hasWeights(contract)
     ? `${ip.capacity} requests in ${ip.windowMs / 1_000} s for an address, ${key.capacity} in ${key.windowMs / 1_000} s for a key,
 weight ${uid.capacity} in ${uid.windowMs / 1_000} s for a user`
-    : profile.limits.extraLayers
+    : contract.profile.limits.extraLayers
         .map(({ name, capacity, unit, windowMs }) => `${name} ${capacity} ${unit} in ${windowMs / 1_000} s`)
         .join(", ");
+};
 
 const indexText = (
   contract: Contract,
@@ -64,7 +76,7 @@ const indexText = (
     return rowOf([
       ...route.split(" "),
       name === "placeOrder" ? `${permissions.placeSwap}, spot: ${permissions.placeSpot}` : permission,
-      weight,
+      hasWeights(contract) ? weight : layersText(contract, name),
     ]);
   });
   const channels = [...websocket.publicChannels, ...websocket.privateChannels].join(", ");
@@ -74,7 +86,7 @@ const indexText = (
 <h1>Sluice venue</h1>
 <p>A service on this machine. No real money, no other network.</p>
 <table>
-${rowOf(["Method", "Path", "Permission", "Weight"], "th")}
+${rowOf(["Method", "Path", "Permission", hasWeights(contract) ? "Weight" : "Counted by"], "th")}
 ${rows.join("\n")}
 </table>
 <p>Limits: ${escaped(limitsText(contract))}. Sockets: ${websocketLimits.connectionsPerIp} for an address,

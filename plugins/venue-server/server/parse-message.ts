@@ -7,6 +7,7 @@
  */
 
 import { wire } from "sluice/dialect";
+import { strictJson } from "sluice/extension";
 
 export type ReadRequest =
   | { readonly op: "subscribe" | "unsubscribe"; readonly args: readonly unknown[] }
@@ -18,7 +19,7 @@ export type ReadRequest =
 export const readRequest = (text: string, login: LoginSchema): ReadRequest => {
   if (text === "ping") return { op: "ping" };
   const request = parse(text);
-  return request === undefined ? nonsense("The message is not a JSON object.") : sort(request, login);
+  return typeof request === "string" ? nonsense(request) : sort(request, login);
 };
 
 interface LoginSchema {
@@ -48,13 +49,13 @@ const sort = (request: object, login: LoginSchema): ReadRequest => {
   }
 };
 
-const parse = (text: string): object | undefined => {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+const parse = (text: string): object | string => {
+  const read = strictJson(text);
+  if ("problem" in read) return `The message ${read.problem}`;
+  const { value } = read;
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? value
+    : "The message is not a JSON object.";
 };
 
 const listed = (names: readonly string[]): string => `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;

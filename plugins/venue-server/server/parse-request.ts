@@ -2,11 +2,12 @@
  * Parses a request line and a body strictly: the endpoint, the parameters, and the value of the body.
  *
  * Invariants: the raw path and query are unchanged, because signatures cover them; a text that can be read in two ways
- * (a parameter twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
+ * (a parameter or a field twice, broken escapes, bytes that are no UTF-8) is a problem, never a guess; nothing here throws.
  * Not here: validation of the values (contract/validate.ts).
  */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { strictJson } from "sluice/extension";
 
 export interface Target {
   readonly path: string;
@@ -14,9 +15,14 @@ export interface Target {
   readonly rawQuery: string;
 }
 
+/** A request may name the whole address, as one through a proxy does: its path and query are the target. */
+const addressBefore = /^https?:\/\/[^/?#]*/i;
+
 export const targetOf = (url: string): Target => {
-  const mark = url.indexOf("?");
-  return mark === -1 ? { path: url, rawQuery: "" } : { path: url.slice(0, mark), rawQuery: url.slice(mark + 1) };
+  const target = url.replace(addressBefore, "");
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
+  return { path: path === "" ? "/" : path, rawQuery: mark === -1 ? "" : target.slice(mark + 1) };
 };
 
 interface Unreadable {
@@ -51,11 +57,8 @@ const decoded = (pair: string): readonly [string, string] | readonly [] => {
 /** The value of a body; no body is no value. */
 export const jsonOf = (text: string): { readonly value: unknown } | Unreadable => {
   if (text === "") return { value: undefined };
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return { problem: "the body is not JSON." };
-  }
+  const read = strictJson(text);
+  return "problem" in read ? { problem: `the body ${read.problem}` } : read;
 };
 
 export type Body = { readonly text: string } | { readonly problem: "too_large" | "encoding" };

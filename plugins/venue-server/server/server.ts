@@ -104,6 +104,8 @@ export const startVenueServer = async (options: VenueServerOptions): Promise<Ven
     });
   });
   server.on("request", (request, response) => requests.request(request, response));
+  server.on("connect", (_, socket) => requests.tunnel(socket));
+  server.on("checkExpectation", (_, response) => requests.unexpected(response));
   server.on("clientError", (error, socket) => requests.refuse(error, socket));
   // Patience with a silent client is measured on the steady clock: the calendar may step.
   const sockets = attachSockets(server, {
@@ -161,6 +163,8 @@ const serverFor = ({ headMs, requestMs, idleMs }: Patience): Server =>
     // Interval at which the two deadlines above are checked.
     connectionsCheckingInterval: Math.min(1_000, headMs, requestMs),
     maxHeaderSize: headerBytesMax,
+    // A request without a host gets an answer in the service's form.
+    requireHostHeader: false,
   });
 
 const listen = (server: Server, port: number): Promise<void> =>

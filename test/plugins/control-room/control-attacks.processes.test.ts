@@ -167,6 +167,7 @@ describe("The control port refuses what does not come from its own page or its o
     ],
     ["two hosts", 400, "REQUEST_MALFORMED", (port) => post({ host: `127.0.0.1:${port}` })],
     ["two tokens", 400, "REQUEST_MALFORMED", () => post({ authorization: "Bearer other" })],
+    ["a field twice", 400, "REQUEST_MALFORMED", () => post({}, '{"type":"halt","strategy":"a","strategy":"b"}')],
     ["a prototype", 400, "ACTION_INVALID", () => post({}, '{"type":"halt","__proto__":{"strategy":"resting"}}')],
     [
       "a constructor",

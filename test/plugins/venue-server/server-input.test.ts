@@ -18,6 +18,16 @@ describe("A malformed request:", () => {
       '{"instId":"BTC-USDT-SWAP","side":"buy","ordType":"limit","px":"1","sz":"1","pryce":"1"}',
       /pryce/,
     ],
+    [
+      "a field twice",
+      '{"instId":"BTC-USDT-SWAP","side":"buy","ordType":"limit","px":"1","px":"50000","sz":"500"}',
+      /"px" twice/,
+    ],
+    [
+      "a field twice, once escaped",
+      '{"instId":"BTC-USDT-SWAP","side":"buy","ordType":"limit","px":"1","p\\u0078":"50000","sz":"500"}',
+      /"px" twice/,
+    ],
     ["nesting without end", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, /request/],
   ])("a placement that holds %s is a 400 with 50002 and places nothing", async (_, body, msg) => {
     const { call, venue } = await serverSetting();
@@ -25,6 +35,30 @@ describe("A malformed request:", () => {
     expect([heard.status, heard.body.code, heard.body.data]).toEqual([400, "50002", []]);
     expect(heard.body.msg).toMatch(msg);
     expect(venue.truth("ann").orders).toEqual([]);
+  });
+
+  it.each([
+    ["without a host", "GET / HTTP/1.1\r\n\r\n", "400 Bad Request", "Host is missing"],
+    ["that asks for a tunnel", "CONNECT x:1 HTTP/1.1\r\nhost: x:1\r\n\r\n", "405 Method Not Allowed", "no proxy"],
+    ["with an unknown expectation", "GET / HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", "417 ", "Expect"],
+    ["of HTTP 0.9", "GET /\r\n\r\n", "400 Bad Request", "version 0.9"],
+    ["of HTTP 3", "GET / HTTP/3.0\r\nhost: x\r\n\r\n", "400 Bad Request", "Bad Request"],
+  ])("a request %s is answered in the service's form", async (_, head, status, msg) => {
+    const { port } = await serverSetting();
+    const { text } = await rawTalk(port, head);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status}`));
+    const body = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)) as object;
+    expect(body).toMatchObject({ code: "50002", data: [], msg: expect.stringContaining(msg) });
+  });
+
+  it("a request that names the whole address is served, and one of HTTP 1.0 needs no host", async () => {
+    const { port } = await serverSetting();
+    const path = "/api/v1/common/instruments";
+    for (const head of [
+      `GET http://exchange.example${path} HTTP/1.1\r\nhost: exchange.example\r\nconnection: close\r\n\r\n`,
+      `GET ${path} HTTP/1.0\r\n\r\n`,
+    ])
+      expect((await rawTalk(port, head)).text).toMatch(/^HTTP\/1\.1 200 .*"code":"0"/s);
   });
 
   it("a body that is no UTF-8 is a 400", async () => {

@@ -247,6 +247,7 @@ describe("A refused socket message:", () => {
   it.each<[string, string]>([
     ["text", "hello"],
     ["half a message", '{"op":"subscr'],
+    ["a field twice", '{"op":"unsubscribe","op":"subscribe","args":[{"channel":"trades","instId":"BTC-USDT-SWAP"}]}'],
     ["a list", "[]"],
     ["an op nobody knows", '{"op":"order"}'],
     ["no args", '{"op":"subscribe"}'],
