@@ -37,15 +37,14 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { Event } from "../journal/events.ts";
 import { createOrders } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
-import { ownOrders } from "../orders/own-orders.ts";
 import { createRandom, type Random } from "../random.ts";
 import { type AssemblyOptions, assemble, type Parts } from "./assembly.ts";
 import { watchCalendar } from "./calendar-watch.ts";
 import { closingWith } from "./close-positions.ts";
 import { EngineLifecycle, LateCode, names, RealTimeParts, StartSteps } from "./engine-lifecycle.ts";
-import { positionsOf, priceChangesOf } from "./position-streams.ts";
 import { monitorForeignUsage, watchSharedAccess } from "./shared-access.ts";
 import { steeringOf } from "./steering.ts";
+import { ownOrders, positionsOf, priceChangesOf } from "./strategy-streams.ts";
 import { type Decide, type Switches, switchesOf } from "./trading-state.ts";
 import { accountOf, type UserAccount } from "./user-account.ts";
 

@@ -29,8 +29,8 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { serviceCalendar } from "./calendar-watch.ts";
 import { instrumentRefresh } from "./initial-sync.ts";
 import type { FoundIntent } from "./journal-port.ts";
-import { equityStream, priceChangesOf } from "./position-streams.ts";
 import { PriceWatch } from "./price-watch.ts";
+import { equityStream, priceChangesOf } from "./strategy-streams.ts";
 
 /**
  * In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted

@@ -2,7 +2,7 @@
  * Prices of held instruments: calls back when one of them may have changed, at most once a second.
  *
  * Invariants: only the instruments that were given last are followed; nothing runs while nothing is held.
- * Not here: what is computed then (risk/loss-limits.ts, engine/position-streams.ts).
+ * Not here: what is computed then (risk/loss-limits.ts, engine/strategy-streams.ts).
  */
 import { type Observable, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock/clock.ts";

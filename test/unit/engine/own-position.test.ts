@@ -4,7 +4,7 @@ import { NEVER, Subject } from "rxjs";
 import { expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
-import { equityStream, positionsOf } from "../../../src/engine/position-streams.ts";
+import { equityStream, positionsOf } from "../../../src/engine/strategy-streams.ts";
 import type { Position } from "../../../src/index.ts";
 import { Positions } from "../../../src/orders/positions.ts";
 import { builtOrder } from "../../support/built-orders.ts";

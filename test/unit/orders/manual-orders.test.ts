@@ -4,8 +4,8 @@
 
 import type { Observable } from "rxjs";
 import { describe, expect, it } from "vitest";
+import { ownOrders } from "../../../src/engine/strategy-streams.ts";
 import type { OrderFilter } from "../../../src/orders/manual-orders.ts";
-import { ownOrders } from "../../../src/orders/own-orders.ts";
 import { bid, eth, lostAnswer, lostRequest, ready, reply } from "../../support/harness/orders.ts";
 
 const watched = <T>(source: Observable<T>, word: (value: T) => string) => {

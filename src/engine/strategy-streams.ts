@@ -1,17 +1,20 @@
 /**
- * Streams of strategies' positions and profit.
+ * Streams of what a strategy has: its positions, its profit and its orders.
  *
- * Invariants: a subscriber receives the current state, then one value after each fill; profit follows the prices of
- * what is held, at most once a second, and costs nothing while no price changes; nothing is read from the service.
- * Not here: the positions themselves (orders/positions.ts).
+ * Invariants: a subscriber receives the current state, then one value after each fill; an order that is over has left
+ * Invariants: a subscriber receives the current state, then one value after each fill; an order that is over has left
+ * the list of open orders; profit follows the prices of open positions, at most once a second, and costs nothing while
+ * no price changes; nothing is read from the service.
  */
-import { EMPTY, merge, Observable, takeUntil } from "rxjs";
+import { defer, EMPTY, map, merge, Observable, startWith, takeUntil } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { equal } from "../decimal.ts";
 import type { Own } from "../host/context.ts";
 import { printsOf } from "../market/last-quotes.ts";
 import { HeldPrices, type PriceChanges } from "../orders/held-prices.ts";
+import type { OrderManager } from "../orders/order-manager.ts";
+import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position, Positions } from "../orders/positions.ts";
 
 /**
@@ -84,3 +87,18 @@ export const equityStream = (
 
 const isSame = (a: Profit, b: Profit): boolean =>
   a.size === b.size && [...a].every(([currency, profit]) => equal(profit, b.get(currency) ?? "0"));
+
+/** Open orders of a strategy, and every change of its orders. */
+export const ownOrders = (orderManager: OrderManager, strategy: string): Pick<Own, "orders$" | "updates$"> => {
+  const updates$ = new Observable<OrderUpdate>((subscriber) =>
+    orderManager.listen((update) => {
+      if (update.strategy === strategy) subscriber.next(update);
+    }),
+  );
+  const open = (): readonly OrderUpdate[] =>
+    orderManager
+      .orders()
+      .filter((order) => order.strategy === strategy)
+      .map((order) => orderManager.updateOf(order));
+  return { updates$, orders$: defer(() => updates$.pipe(map(open), startWith(open()))) };
+};
