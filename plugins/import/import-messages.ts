@@ -10,6 +10,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { isDecimal, SluiceError } from "sluice";
+import { askedBars, BarCalendar, type BarGrid } from "sluice/extension";
 import { BestPrices } from "./import-best.ts";
 import { BookChain } from "./import-book.ts";
 import { importInvalid, parseDecimal } from "./import-decimals.ts";
@@ -21,6 +22,7 @@ import { createInstants, linesInOrder, receiveTimes, timesOfExchange } from "./i
 import { type Message, messagesAt } from "./message-lines.ts";
 import type { Note, ReaderOptions } from "./reader-options.ts";
 import { plainDigits } from "./table/cell-kinds.ts";
+import { withoutFloat } from "./table/printed-floats.ts";
 import { TradeIds } from "./table/repeated-trades.ts";
 
 interface MessageOptions extends ReaderOptions {
@@ -189,19 +191,34 @@ const take = (message: Message, sink: Sink): void => {
   else taker(message, sink);
 };
 
-/** Decimals as in files of rows: `1E+6` is 1000000. */
-const digitsOf = (text: unknown): unknown => (typeof text === "string" && /e/i.test(text) ? plainDigits(text) : text);
+/** Digits of a number, as in files of rows: `1E+6` is 1000000. Anything else stays as it is. */
+const digitsOf = (value: unknown): unknown => {
+  if (typeof value === "number") return plainDigits(String(value));
+  return typeof value === "string" && /e/i.test(value) ? plainDigits(value) : value;
+};
+
+/** Decimal that the exchange sent: a recorder may have kept it as a binary float and printed that in full. */
+const sentDecimal = (value: unknown, note: Note): unknown => {
+  const digits = digitsOf(value);
+  if (typeof digits !== "string") return digits;
+  const sign = digits.startsWith("-") ? "-" : "";
+  const unsigned = digits.slice(sign.length);
+  const decimal = withoutFloat(unsigned, "decimal");
+  if (decimal === unsigned) return digits;
+  note("floats printed in full, read as the decimals they stand for");
+  return `${sign}${decimal}`;
+};
 
 /** Decimals of a message in turn, as counts and places. */
-const partsOf = ({ data, file, line }: Message, ...fields: readonly string[]): readonly number[] =>
+const partsOf = ({ data, file, line }: Message, note: Note, ...fields: readonly string[]): readonly number[] =>
   fields.flatMap((field) => {
-    const { count, places } = parseDecimal(digitsOf(data[field]), file, line, field);
+    const { count, places } = parseDecimal(sentDecimal(data[field], note), file, line, field);
     return [count, places];
   });
 
 const takeTrade = (message: Message, sink: Sink): void => {
   const { data, file, line, at } = message;
-  const parts = partsOf(message, "p", "q");
+  const parts = partsOf(message, sink.note, "p", "q");
   const makerBought = data["m"];
   if (typeof makerBought !== "boolean")
     throw importInvalid(file, line, `"m" is ${JSON.stringify(makerBought)}; expected true or false.`);
@@ -224,9 +241,9 @@ const reasonToSkip = (origin: unknown, zero: boolean): string | undefined => {
   return zero ? "trades of price or quantity zero, skipped" : undefined;
 };
 
-const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void => {
+const takeQuote = (message: Message, { quotes, best, instantOf, note }: Sink): void => {
   const { u: id } = message.data;
-  const parts = partsOf(message, "b", "B", "a", "A");
+  const parts = partsOf(message, note, "b", "B", "a", "A");
   best.note(typeof id === "number" ? id : undefined, parts);
   pushQuote(quotes, instantOf("quote", message.at), message.line, parts);
 };
@@ -235,15 +252,16 @@ const takeQuote = (message: Message, { quotes, best, instantOf }: Sink): void =>
  * A mark comes with the rate of the funding to come and its instant. The last rate announced before that instant is the
  * one charged, so a row is made when a message is past it.
  */
-const takeMark = (message: Message, { terms, next }: Sink): void => {
+const takeMark = (message: Message, { terms, next, note }: Sink): void => {
   const { file, line, at, data } = message;
-  parseDecimal(digitsOf(data["p"]), file, line, "p");
-  terms.marks.push({ at, file, line, value: data["p"] as string });
+  const mark = sentDecimal(data["p"], note);
+  parseDecimal(mark, file, line, "p");
+  terms.marks.push({ at, file, line, value: mark as string });
   if (next.at > 0 && at >= next.at) {
     terms.funding.push({ at: next.at, file, line, value: next.rate });
     next.at = 0;
   }
-  const { r: rate } = data;
+  const rate = sentDecimal(data["r"], note);
   if (rate === "" || rate === undefined) return;
   if (!isDecimal(rate)) throw importInvalid(file, line, `"r" is ${JSON.stringify(rate)}; expected a decimal.`);
   const nextAt = idOf(message, "T");
@@ -252,9 +270,9 @@ const takeMark = (message: Message, { terms, next }: Sink): void => {
   next.rate = rate;
 };
 
-const takeDelta = (message: Message, { book }: Sink): void => {
+const takeDelta = (message: Message, { book, note }: Sink): void => {
   const previousId = message.data["pu"] === undefined ? undefined : idOf(message, "pu");
-  const levels = { bids: pairsOf(message, "b"), asks: pairsOf(message, "a") };
+  const levels = { bids: pairsOf(message, note, "b"), asks: pairsOf(message, note, "a") };
   book.delta(message.at, {
     line: message.line,
     firstId: idOf(message, "U"),
@@ -264,8 +282,8 @@ const takeDelta = (message: Message, { book }: Sink): void => {
   });
 };
 
-const takeSnapshot = (message: Message, { book }: Sink): void => {
-  const levels = { bids: pairsOf(message, "bids"), asks: pairsOf(message, "asks") };
+const takeSnapshot = (message: Message, { book, note }: Sink): void => {
+  const levels = { bids: pairsOf(message, note, "bids"), asks: pairsOf(message, note, "asks") };
   book.snapshot(message.at, message.line, idOf(message, "lastUpdateId"), levels, message.data["anew"] === true);
 };
 
@@ -275,8 +293,8 @@ const takeBar = (message: Message, { bars, note }: Sink): void => {
     note("bars that had not ended, dropped");
     return;
   }
-  const [openedAt, ms] = [idOf(message, "t"), idOf(message, "ms")];
-  const parts = partsOf(message, "o", "h", "l", "c", "v");
+  const bar = barOf(message);
+  const parts = partsOf(message, note, "o", "h", "l", "c", "v");
   const [o, h, l, c] = [0, 2, 4, 6].map((at) => (parts[at] as number) / 10 ** (parts[at + 1] as number)) as [
     number,
     number,
@@ -285,8 +303,24 @@ const takeBar = (message: Message, { bars, note }: Sink): void => {
   ];
   if (!(l > 0 && l <= Math.min(o, c) && Math.max(o, c) <= h))
     throw importInvalid(file, line, `${[o, h, l, c].join()}: expected 0 < low <= open and close <= high.`);
-  const reason = pushBar(bars, openedAt, ms, line, parts);
+  const reason = pushBar(bars, bar, line, parts);
   if (reason !== undefined) note(reason);
+};
+
+/** End and length of a bar. Months have no length in milliseconds; they begin at a time of day, in UTC. */
+const barOf = (message: Message): { readonly endAt: number; readonly grid: number | BarGrid } => {
+  const { data, file, line } = message;
+  const openedAt = idOf(message, "t");
+  const anchor = data["month"];
+  if (typeof anchor !== "string") {
+    const ms = idOf(message, "ms");
+    return { endAt: openedAt + ms, grid: ms };
+  }
+  const { grid } = askedBars("month", { anchor });
+  const calendar = new BarCalendar(grid);
+  if (calendar.startOf(openedAt) === openedAt) return { endAt: calendar.endOf(openedAt), grid };
+  const shown = new Date(openedAt).toISOString();
+  throw importInvalid(file, line, `"t" is ${shown}; expected the begin of a month, at ${anchor} of UTC.`);
 };
 
 const idOf = ({ data, file, line }: Message, field: string): number => {
@@ -295,7 +329,7 @@ const idOf = ({ data, file, line }: Message, field: string): number => {
   throw importInvalid(file, line, `"${field}" is ${JSON.stringify(id) ?? "missing"}; expected a whole number.`);
 };
 
-const pairsOf = ({ file, line, data }: Message, field: string): readonly number[] => {
+const pairsOf = ({ file, line, data }: Message, note: Note, field: string): readonly number[] => {
   const entries = data[field];
   if (!Array.isArray(entries))
     throw importInvalid(
@@ -308,7 +342,7 @@ const pairsOf = ({ file, line, data }: Message, field: string): readonly number[
     if (!Array.isArray(entry))
       throw importInvalid(file, line, `"${field}" holds ${JSON.stringify(entry)}; expected [price, quantity].`);
     for (const text of [entry[0], entry[1]] as readonly unknown[]) {
-      const { count, places } = parseDecimal(digitsOf(text), file, line, field);
+      const { count, places } = parseDecimal(sentDecimal(text, note), file, line, field);
       parts.push(count, places);
     }
   }

@@ -5,6 +5,7 @@
  * (import-decimals.ts), and become counts of one step when everything has been read.
  * Not here: parsing of messages (import-messages.ts).
  */
+import { type BarGrid, lengthName } from "sluice/extension";
 import { append, type Growing, growing } from "./import-columns.ts";
 import type { DecimalColumn, DecimalPool, Parts } from "./import-decimals.ts";
 
@@ -32,8 +33,8 @@ interface BarRows {
   readonly at: Growing<Float64Array>;
   /** Open, high, low, close and volume. */
   readonly columns: readonly DecimalColumn[];
-  /** Length of the first bar, 0 before it. */
-  barMs: number;
+  /** Length of the first bar in milliseconds, or its calendar; undefined before it. */
+  grid: number | BarGrid | undefined;
 }
 
 export interface MessageRows {
@@ -48,7 +49,7 @@ export const createRows = (prices: DecimalPool, quantities: DecimalPool): Messag
   const sided = () => ({ at: at(), side: growing(Int8Array), px: prices.column(), qty: quantities.column() });
   const bar = [prices, prices, prices, prices, quantities].map((pool) => pool.column());
   return {
-    bars: { at: at(), columns: bar, barMs: 0 },
+    bars: { at: at(), columns: bar, grid: undefined },
     trades: sided(),
     levels: { ...sided(), snapshot: growing(Uint8Array) },
     quotes: {
@@ -105,19 +106,21 @@ export const pushLevels = (
   qty.addEvery(parts, 2, 4, line);
 };
 
+/** Name of a bar length, the same for equal ones. */
+const gridText = (grid: number | BarGrid): string => (typeof grid === "number" ? `${grid} ms` : lengthName(grid));
+
 /** Adds a bar, or returns the reason for which it is left out. `parts`: open, high, low, close, volume. */
 export const pushBar = (
   bars: BarRows,
-  openedAt: number,
-  barMs: number,
+  { endAt, grid }: { readonly endAt: number; readonly grid: number | BarGrid },
   line: number,
   parts: Parts,
 ): string | undefined => {
-  if (bars.barMs === 0) bars.barMs = barMs;
-  if (bars.barMs !== barMs) return `bars of another length (${barMs} ms), dropped`;
-  if (openedAt + barMs <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0)
+  bars.grid ??= grid;
+  if (gridText(bars.grid) !== gridText(grid)) return `bars of another length (${gridText(grid)}), dropped`;
+  if (endAt <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0)
     return "repeated bars, dropped";
-  append(bars.at, openedAt + barMs);
+  append(bars.at, endAt);
   for (const [place, column] of bars.columns.entries())
     column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);
   return undefined;

@@ -110,17 +110,27 @@ const okx: Venue = {
           a: sides.asks,
         };
       });
-    const length = /^candle(\d+)([smHDW])/.exec(channel);
-    if (length === null || !Array.isArray(data)) return unknown(`OKX ${channel}`);
-    const ms = Number(length[1]) * (lengths[length[2] as string] as number);
+    const size = sizeOf(channel);
+    if (size === undefined || !Array.isArray(data)) return unknown(`OKX ${channel}`);
     return data.filter(Array.isArray).map((bar: readonly unknown[]) => {
       const [t, o, h, l, c, volume, base] = bar.map(text);
       // The volume of swaps counts contracts, and the field after it the base currency.
       const v = /-SWAP$|-\d{6}$/.test(s) ? base : volume;
-      return { e: "bar", s, t: Number(t), ms, o, h, l, c, v, closed: bar.at(-1) === "1" };
+      return { e: "bar", s, t: Number(t), ...size, o, h, l, c, v, closed: bar.at(-1) === "1" };
     });
   },
 };
+
+/** Length of the bars of an OKX channel. Its months begin in Hong Kong unless the channel says UTC. */
+const sizeOf = (channel: string): { readonly ms: number } | typeof month | { readonly month: "16:00" } | undefined => {
+  if (channel === "candle1M") return { month: "16:00" };
+  if (channel === "candle1Mutc") return month;
+  const length = /^candle(\d+)([smHDW])/.exec(channel);
+  return length === null ? undefined : { ms: Number(length[1]) * (lengths[length[2] as string] as number) };
+};
+
+/** Months of UTC, by the time of day at which they begin. */
+const month = { month: "00:00" } as const;
 
 const lengths: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, H: 3_600_000, D: 86_400_000, W: 604_800_000 };
 
@@ -139,14 +149,14 @@ const bybit: Venue = {
       return [{ e: "depthUpdate", s, ...time, U: u, u, b: pairs(b), a: pairs(a) }];
     }
     if (channel !== "kline") return unknown(`Bybit ${channel}`);
-    return objects(data).map(({ start, end, open, high, low, close, volume, confirm }) => {
+    return objects(data).map(({ start, end, interval, open, high, low, close, volume, confirm }) => {
       const [o, h, l, c, v] = [open, high, low, close, volume].map(text);
       return {
         e: "bar",
         s,
         ...timeOf(ts),
         t: start,
-        ms: Number(end) + 1 - Number(start),
+        ...(interval === "M" ? month : { ms: Number(end) + 1 - Number(start) }),
         o,
         h,
         l,
@@ -274,10 +284,9 @@ const binance: Venue = {
   messages: (value) => {
     const { data = value } = value as { readonly data?: Fields };
     if (!isObject(data) || data["e"] !== "kline" || !isObject(data["k"])) return [data];
-    const { t, T, x, o, h, l, c, v } = data["k"];
-    return [
-      { e: "bar", s: data["s"], E: data["E"], t, ms: Number(T) + 1 - Number(t), o, h, l, c, v, closed: x === true },
-    ];
+    const { t, T, i, x, o, h, l, c, v } = data["k"];
+    const size = i === "1M" ? month : { ms: Number(T) + 1 - Number(t) };
+    return [{ e: "bar", s: data["s"], E: data["E"], t, ...size, o, h, l, c, v, closed: x === true }];
   },
 };
 

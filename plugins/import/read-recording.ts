@@ -360,7 +360,7 @@ const messageSeries = ({ bars, levels, quotes, trades }: MessageRows): readonly 
           0,
           held(bars.at),
           bars.columns.map((column) => column.counts()),
-          bars.barMs,
+          bars.grid,
         ),
       ]),
   ...filled("level", levels.at, held(levels.side), levels.px.counts(), levels.qty.counts(), held(levels.snapshot)),

@@ -2,7 +2,6 @@
  * Streams of what a strategy has: its positions, its profit and its orders.
  *
  * Invariants: a subscriber receives the current state, then one value after each fill; an order that is over has left
- * Invariants: a subscriber receives the current state, then one value after each fill; an order that is over has left
  * the list of open orders; profit follows the prices of open positions, at most once a second, and costs nothing while
  * no price changes; nothing is read from the service.
  */

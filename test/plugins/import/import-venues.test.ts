@@ -45,6 +45,28 @@ const okx = (channel: string, data: unknown[], action?: string, instId = "BTC-US
 });
 const bybit = (topic: string, data: unknown, type = "delta") => ({ topic, type, ts: start, data, cts: start });
 
+const day = 86_400_000;
+
+const binanceMonth = (from: number, until: number) => ({
+  stream: "btcusdt@kline_1M",
+  data: {
+    e: "kline",
+    E: start,
+    s: "BTCUSDT",
+    k: {
+      t: Date.UTC(2024, from, 1),
+      T: Date.UTC(2024, until, 1) - 1,
+      i: "1M",
+      o: "2",
+      c: "3",
+      h: "4",
+      l: "1",
+      v: "7",
+      x: true,
+    },
+  },
+});
+
 const binanceKline = (x: boolean, c: string) => ({
   stream: "btcusdt@kline_1m",
   data: {
@@ -106,6 +128,70 @@ const cases: readonly (readonly [
       "trade 40 1 12 1",
     ],
     ["messages of a kind that is not imported (OKX subscribe): 1"],
+  ],
+  [
+    "Binance, months, whose lengths differ",
+    [binanceMonth(0, 1), binanceMonth(1, 2), binanceMonth(2, 3)],
+    [`candle ${31 * day} 2 4 1 3 7`, `candle ${60 * day} 2 4 1 3 7`, `candle ${91 * day} 2 4 1 3 7`],
+  ],
+  [
+    "OKX, months from 16:00 of UTC",
+    [-8, 31 * 24 - 8].map((hour) =>
+      okx("candle1M", [[`${start + hour * 3_600_000}`, "2", "4", "1", "3", "7", "0", "0", "1"]]),
+    ),
+    [`candle ${31 * day - 8 * 3_600_000} 2 4 1 3 7`, `candle ${60 * day - 8 * 3_600_000} 2 4 1 3 7`],
+  ],
+  [
+    "OKX, months of UTC",
+    [okx("candle1Mutc", [[`${start}`, "2", "4", "1", "3", "7", "0", "0", "1"]])],
+    [`candle ${31 * day} 2 4 1 3 7`],
+  ],
+  [
+    "Bybit, months",
+    [0, 31].map((opened, index) =>
+      bybit("kline.M.BTCUSDT", [
+        {
+          start: start + opened * day,
+          end: start + (index === 0 ? 31 : 60) * day - 1,
+          interval: "M",
+          open: "2",
+          close: "3",
+          high: "4",
+          low: "1",
+          volume: "7",
+          confirm: true,
+        },
+      ]),
+    ),
+    [`candle ${31 * day} 2 4 1 3 7`, `candle ${60 * day} 2 4 1 3 7`],
+  ],
+  [
+    "Decimals that a recorder kept as floats",
+    [
+      {
+        e: "trade",
+        E: start,
+        s: "BTCUSDT",
+        t: 1,
+        p: "64123.200000000004",
+        q: "0.30000000000000004",
+        T: start,
+        m: true,
+      },
+      { e: "trade", E: start, s: "BTCUSDT", t: 2, p: 64123.200000000004, q: 1e-5, T: start, m: true },
+      { e: "bookTicker", u: 1, s: "BTCUSDT", b: 0.1, B: "1", a: "0.30000000000000004", A: 2 },
+      { lastUpdateId: 5, s: "BTCUSDT", bids: [[0.1, 0.30000000000000004]], asks: [["0.7000000000000001", 1]] },
+      bybit("publicTrade.BTCUSDT", [{ T: start, s: "BTCUSDT", S: "Sell", v: 0.30000000000000004, p: 64123.2, i: "3" }]),
+    ],
+    [
+      "level 30 1 0.1 0.30000 1",
+      "level 30 -1 0.7 1.00000 0",
+      "quote 20 0.1 1.00000 0.3 2.00000",
+      "trade 0 -1 64123.2 0.30000",
+      "trade 10 -1 64123.2 0.00001",
+      "trade 40 -1 64123.2 0.30000",
+    ],
+    ["floats printed in full, read as the decimals they stand for: 7"],
   ],
   [
     "OKX, swaps in contracts",
