@@ -35,6 +35,7 @@ export { walkOrders } from "./client/paging.ts";
 export { parseResponse } from "./client/parse-response.ts";
 export type { OpenCounts, OpenService, ServiceEnv, ServiceUser } from "./client/service-port.ts";
 export type { Latency } from "./client/transport/in-process.ts";
+export { proxyDispatcherOf, proxyOf } from "./client/transport/proxy.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
 export { after, type Clock, every, type Timer } from "./clock/clock.ts";
 export { letPromisesSettle, type PromiseWatch, watchPromises } from "./clock/microtasks.ts";
@@ -47,6 +48,7 @@ export { type LayerName, limitHeaders } from "./contract/limits.ts";
 export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
 export { isActive, type PlaceBody } from "./contract/schemas.ts";
+export { strictJson } from "./contract/strict-json.ts";
 export type {
   RequestTracer,
   ResponseSink,
@@ -55,7 +57,6 @@ export type {
   WireRequest,
   WireResponse,
 } from "./contract/transport.ts";
-export { strictJson } from "./contract/strict-json.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, plain } from "./decimal.ts";
 export { type Decimal, read as readDecimal, spell as spellDecimal } from "./decimal-value.ts";

@@ -139,11 +139,27 @@ const firstOf = async (response: Response): Promise<string> => {
   return Buffer.concat(parts).subarray(0, bodyMax).toString("utf8");
 };
 
+const namesProxy = (): boolean => Object.keys(process.env).some((name) => /_proxy$/i.test(name));
+
+/** Sends through the proxy that the environment names for the address; directly where it names none. */
+const sent = async ({ url, headers, body }: Request, signal: AbortSignal): Promise<Response> => {
+  const request = { method: "POST", headers, body, redirect: "manual", signal } as const;
+  // Loaded where it is needed: a config imports this file.
+  const dispatcher = namesProxy() ? (await import("sluice/extension")).proxyDispatcherOf(url) : undefined;
+  if (dispatcher === undefined) return await fetch(url, request);
+  const undici = await import("undici");
+  try {
+    return (await undici.fetch(url, { ...request, dispatcher })) as unknown as Response;
+  } finally {
+    // It ends once the body has been read.
+    void dispatcher.close();
+  }
+};
+
 /** Posts once; never rejects. */
 const post = async (request: Request, signal: AbortSignal): Promise<Answer | { readonly lost: string }> => {
   try {
-    const { url, headers, body } = request;
-    const response = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
+    const response = await sent(request, signal);
     const text = await firstOf(response);
     return { status: response.status, body: text, retryAfter: response.headers.get("retry-after") ?? "" };
   } catch (error) {

@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SluiceError } from "sluice";
 import { type Clock, didYouMean, messageOf } from "sluice/extension";
+import { proxiesOf } from "./ccxt-proxies.ts";
 import { RequestGate } from "./request-gate.ts";
 
 /** A number of ccxt: text if ccxt is set to exact numbers. */
@@ -71,6 +72,9 @@ export interface CcxtExchange {
   readonly apiKey?: string | undefined;
   readonly secret?: string | undefined;
   readonly last_response_headers?: unknown;
+  /** Addresses, in which `{hostname}` stands for `hostname`. */
+  readonly urls?: unknown;
+  readonly hostname?: string | undefined;
   enableRateLimit: boolean;
   number?: unknown;
   fetch2(
@@ -201,8 +205,10 @@ const madeExchange = async (id: string): Promise<CcxtExchange> => {
   const ccxt = await loadCcxt();
   // With connections where it has them, else with requests alone.
   const maker = ccxt.pro[id] ?? (ccxt as unknown as Readonly<Record<string, unknown>>)[id];
-  if (ccxt.exchanges.includes(id) && typeof maker === "function")
-    return new (maker as Make)({ enableRateLimit: false });
+  if (ccxt.exchanges.includes(id) && typeof maker === "function") {
+    const api = new (maker as Make)({ enableRateLimit: false });
+    return Object.assign(api, proxiesOf(api));
+  }
   throw new SluiceError("CONFIG_INVALID", `ccxt has no exchange "${id}".${didYouMean(id, ccxt.exchanges)}`);
 };
 

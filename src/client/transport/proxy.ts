@@ -8,6 +8,7 @@
  */
 import type { Agent } from "node:http";
 import { createRequire } from "node:module";
+import type { Dispatcher } from "undici";
 import { SluiceError } from "../../errors.ts";
 import { isLoopback } from "./service-address.ts";
 
@@ -34,6 +35,17 @@ export const proxyOf = (url: string): string | undefined => {
     "CONFIG_INVALID",
     `${name} names a proxy by ${scheme === "" ? "something that is no URL" : scheme}. Write http://host:port, or name ${hostname} in NO_PROXY.`,
   );
+};
+
+/**
+ * Makes the connections of single requests through a proxy, as a dispatcher of undici; undefined for a direct
+ * connection. To be closed once the answer has begun.
+ */
+export const proxyDispatcherOf = (url: string): Dispatcher | undefined => {
+  const uri = proxyOf(url);
+  if (uri === undefined) return undefined;
+  const { ProxyAgent } = load<typeof import("undici")>("undici");
+  return new ProxyAgent({ uri, proxyTunnel: true });
 };
 
 /** Makes the connections of sockets through a proxy; undefined for a direct connection. */

@@ -1,30 +1,20 @@
 /** Proxies of the environment: which connections pass one, and that it sees a tunnel and no request. */
-import { createServer, type IncomingMessage } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WebSocketServer } from "ws";
 import { proxyOf } from "../../../../src/client/transport/proxy.ts";
 import { openWebSocket } from "../../../../src/client/transport/socket.ts";
 import { httpText, startRawServer } from "../../../support/harness/raw-server.ts";
 import { createClient, requestOf } from "../../../support/harness/transport.ts";
+import { proxyNames, startTunnelProxy } from "../../../support/harness/tunnel-proxy.ts";
 import { goodBody } from "./wire-faults.ts";
 
-const names = [
-  "HTTP_PROXY",
-  "HTTPS_PROXY",
-  "NO_PROXY",
-  "ALL_PROXY",
-  "http_proxy",
-  "https_proxy",
-  "no_proxy",
-  "all_proxy",
-];
 const set = (values: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(values)) vi.stubEnv(name, value);
 };
 const undo: (() => unknown)[] = [];
 beforeEach(() => {
-  for (const name of names) vi.stubEnv(name, undefined);
+  for (const name of proxyNames) vi.stubEnv(name, undefined);
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -65,33 +55,10 @@ describe("The proxy of a connection", () => {
   });
 });
 
-/** A proxy that leads every tunnel to `port` of this machine, and keeps what it was asked. */
 const startProxy = async (port: () => number) => {
-  const asked: string[] = [];
-  const sockets = new Set<Socket>();
-  const proxy = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.writeHead(502).end();
-  });
-  proxy.on("connect", (request: IncomingMessage, client: Socket) => {
-    asked.push(`CONNECT ${request.url} ${request.headers["proxy-authorization"] ?? ""}`.trim());
-    const server = connect(port(), "127.0.0.1", () => {
-      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      client.pipe(server).pipe(client);
-    });
-    for (const socket of [client, server]) {
-      sockets.add(socket);
-      socket.on("error", () => socket.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => {
-    proxy.listen(0, "127.0.0.1", resolve);
-  });
-  undo.push(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => proxy.close(resolve));
-  });
-  return { asked, port: (proxy.address() as AddressInfo).port };
+  const proxy = await startTunnelProxy(port);
+  undo.push(() => proxy.close());
+  return proxy;
 };
 
 describe("Through a proxy", () => {
