@@ -33,7 +33,7 @@ export { writeConfirmation } from "./client/live/size-unit-confirmation.ts";
 export { isTurnedDown, type Outcome } from "./client/outcome.ts";
 export { walkOrders } from "./client/paging.ts";
 export { parseResponse } from "./client/parse-response.ts";
-export type { OpenCounts, OpenService, ServiceEnv, ServiceUser } from "./client/service-port.ts";
+export type { OpenService, ServiceEnv, ServiceUser } from "./client/service-port.ts";
 export type { Latency } from "./client/transport/in-process.ts";
 export { proxyDispatcherOf, proxyOf } from "./client/transport/proxy.ts";
 export { credentialsFromEnv } from "./client/transport/secrets.ts";
@@ -42,20 +42,16 @@ export { letPromisesSettle, type PromiseWatch, watchPromises } from "./clock/mic
 export { createServiceClock } from "./clock/service-clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { createVirtualClock, type VirtualClock } from "./clock/virtual-clock.ts";
-export { exchangeContract } from "./contract/contract.ts";
-export { instTypeOf, readInstId } from "./contract/inst-id.ts";
 export { type LayerName, limitHeaders } from "./contract/limits.ts";
 export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";
-export { isActive, type PlaceBody } from "./contract/schemas.ts";
+export { isActive } from "./contract/schemas.ts";
 export { strictJson } from "./contract/strict-json.ts";
 export type {
   RequestTracer,
   ResponseSink,
   TraceHeaders,
   Transport,
-  WireRequest,
-  WireResponse,
 } from "./contract/transport.ts";
 export { parseHuman, requestProblems } from "./contract/validate.ts";
 export { decimal, type Grid, grid, plain } from "./decimal.ts";
@@ -70,7 +66,7 @@ export { outside } from "./host/execution-context.ts";
 export { hasHidden, isSecret, withoutSecrets } from "./host/hidden-values.ts";
 export { historySourceOf } from "./host/history-reader.ts";
 export { exportsOf, loadConfigFile } from "./host/load.ts";
-export type { EndpointLatency, OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
+export type { OrdersOfEngine, ResourceHealth, Steering, StrategyView } from "./host/operator-view.ts";
 export { groupHaltPrefix, type PositionDifference, type StandbyHealth } from "./host/operator-view.ts";
 export { packageVersion } from "./host/plugin-requirements.ts";
 export { hashOfConfig, hashOfSources } from "./host/source-hash.ts";
@@ -157,7 +153,7 @@ export { unsentIn } from "./report/warnings.ts";
 export type { Division, DivisionFacts } from "./scheduler/quota/division.ts";
 export { FixedWindow } from "./scheduler/quota/fixed-window.ts";
 export { ForeignUsage, foreignRisk } from "./scheduler/quota/foreign-usage.ts";
-export { type LayerSpec, layersOf } from "./scheduler/quota/layers.ts";
+export { layersOf } from "./scheduler/quota/layers.ts";
 export { createLedger, type LayerState } from "./scheduler/quota/ledger.ts";
 export type { Ceiling, LimitWindow } from "./scheduler/quota/limit-window.ts";
 export { defaultReserve, exitCallsOf, exitReserve, type Rank, type ReservePolicy } from "./scheduler/quota/reserve.ts";

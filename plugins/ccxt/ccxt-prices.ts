@@ -9,10 +9,10 @@
 
 import { SluiceError } from "sluice";
 import { createTape, type LivePrices, type OpenPrices, type Tape } from "sluice/backtest";
+import { instTypeOf } from "sluice/dialect";
 import {
   type Clock,
   emptyColumns,
-  instTypeOf,
   messageOf,
   type Series,
   seriesOf,

@@ -7,7 +7,8 @@
  * Not here: prices.
  */
 import { formatInstId, fromApproximate, isDecimal, isPositive, mul, parseInstId, SluiceError } from "sluice";
-import { didYouMean, plain, readInstId, type TapeInstrument } from "sluice/extension";
+import { readInstId } from "sluice/dialect";
+import { didYouMean, plain, type TapeInstrument } from "sluice/extension";
 import type { CcxtMarket, Exchange } from "./ccxt-exchange.ts";
 
 /** A market that can be asked for by either of its names. */

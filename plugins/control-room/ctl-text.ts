@@ -5,7 +5,8 @@
  */
 
 import { abs, compare, type Event, isPositive } from "sluice";
-import { cut, instTypeOf, padEnd, padStart, printable, widthOf } from "sluice/extension";
+import { instTypeOf } from "sluice/dialect";
+import { cut, padEnd, padStart, printable, widthOf } from "sluice/extension";
 import type { ControlUpdate } from "./control-document.ts";
 import type { ByCurrency, EngineRow } from "./control-rows.ts";
 import { rowsOf } from "./ctl-client.ts";

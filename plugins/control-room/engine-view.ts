@@ -9,14 +9,8 @@
  */
 import { type Observable, Subject, Subscription } from "rxjs";
 import type { BalanceRecord, EngineHealth, Event, Market, OrderUpdate, QuotaState, Snapshot } from "sluice";
-import {
-  type AccountPosition,
-  type EventText,
-  OutageWatch,
-  readInstId,
-  type StrategyView,
-  withoutSecrets,
-} from "sluice/extension";
+import { readInstId } from "sluice/dialect";
+import { type AccountPosition, type EventText, OutageWatch, type StrategyView, withoutSecrets } from "sluice/extension";
 import { ControlDocument, type ControlUpdate, rowsMax } from "./control-document.ts";
 import type { ByCurrency, EngineRow, FillRow, StrategyRow } from "./control-rows.ts";
 import { eventSaying } from "./event-text.ts";

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { SluiceError } from "sluice";
-import { readInstId } from "sluice/extension";
+import { readInstId } from "sluice/dialect";
 
 /** Matches checksums, descriptions and hidden files next to the data of an exchange. */
 const beside = /^\.|\.(checksum|md|pdf)$|^readme/i;

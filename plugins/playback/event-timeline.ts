@@ -9,14 +9,13 @@
  */
 import { Subject } from "rxjs";
 import { add, compare, type Event, isPositive, type Position, type QuotaState, sub } from "sluice";
-import { layers } from "sluice/dialect";
+import { layers, readInstId } from "sluice/dialect";
 import {
   averagePxOf,
   type EventOf,
   type Holding,
   noHolding,
   readDecimal,
-  readInstId,
   type StrategyView,
   spellDecimal,
   unrealisedOf,

@@ -8,6 +8,7 @@
  */
 import type { Observable } from "rxjs";
 import type { ServiceSpec } from "sluice";
+import type { WireResponse } from "sluice/dialect";
 import {
   limitHeaders,
   type OpenService,
@@ -15,7 +16,6 @@ import {
   type ServiceEnv,
   type ServiceUser,
   type Transport,
-  type WireResponse,
 } from "sluice/extension";
 import { InputSequencer, type RecordWriter } from "./input-sequencer.ts";
 import { recordedMarket } from "./recorded-market.ts";

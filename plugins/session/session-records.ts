@@ -12,8 +12,8 @@
  */
 
 import { type Account, type Config, type ErrorCode, errorCodes, isSluiceError, SluiceError } from "sluice";
-import type { ProfileOverrides } from "sluice/dialect";
-import { parseHuman, type User, type WireRequest } from "sluice/extension";
+import type { ProfileOverrides, WireRequest } from "sluice/dialect";
+import { parseHuman, type User } from "sluice/extension";
 
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";

@@ -4,7 +4,8 @@
  * Invariants: windows that are too short for a statement are not divided, nor are those of a key, which one engine has
  * to itself.
  */
-import { FixedWindow, type LayerSpec, type LimitWindow } from "sluice/extension";
+import type { LayerSpec } from "sluice/dialect";
+import { FixedWindow, type LimitWindow } from "sluice/extension";
 
 const windowMsLeast = 10_000;
 

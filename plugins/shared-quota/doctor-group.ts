@@ -5,11 +5,11 @@
  */
 
 import { SluiceError } from "sluice";
+import { exchangeContract } from "sluice/dialect";
 import {
   type Clock,
   checkConfig,
   createSystemClock,
-  exchangeContract,
   layersOf,
   loadConfigFile,
   messageOf,

@@ -14,7 +14,7 @@ import {
   type Tape,
   type Venue,
 } from "sluice/backtest";
-import { type Contract, createContract } from "sluice/dialect";
+import { type Contract, createContract, type WireRequest, type WireResponse } from "sluice/dialect";
 import {
   type CheckedConfig,
   type ClientOrderIds,
@@ -29,8 +29,6 @@ import {
   type SimulatedUser,
   userOf,
   type VirtualClock,
-  type WireRequest,
-  type WireResponse,
 } from "sluice/extension";
 import type { CoverageMarks } from "./coverage-marks.ts";
 import { type Fault, signOf } from "./fault.ts";

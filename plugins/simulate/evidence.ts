@@ -6,8 +6,7 @@
  * after the placement left, or after the process knew that it had arrived; requests of an earlier process count as sent
  * just before this one began.
  */
-import type { Contract } from "sluice/dialect";
-import type { WireRequest, WireResponse } from "sluice/extension";
+import type { Contract, WireRequest, WireResponse } from "sluice/dialect";
 
 interface Placement {
   sentAt: number;

@@ -7,7 +7,8 @@
  */
 import { firstValueFrom, map, filter as matching, takeUntil } from "rxjs";
 import { abs, add, compare, type OrderRecord, sub, type WantedOrder } from "sluice";
-import { after, instTypeOf, isCancelable } from "sluice/extension";
+import { instTypeOf } from "sluice/dialect";
+import { after, isCancelable } from "sluice/extension";
 import type { Environment } from "./environment.ts";
 import { checkHoldings } from "./holdings-check.ts";
 import type { Finding } from "./invariants.ts";

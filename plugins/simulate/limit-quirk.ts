@@ -8,7 +8,8 @@
  */
 
 import type { Random } from "sluice";
-import { type Clock, type LayerName, limitHeaders, type VirtualClock, type WireResponse } from "sluice/extension";
+import type { WireResponse } from "sluice/dialect";
+import { type Clock, type LayerName, limitHeaders, type VirtualClock } from "sluice/extension";
 
 type Headers = WireResponse["headers"];
 

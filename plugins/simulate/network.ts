@@ -8,15 +8,8 @@
  */
 
 import { SluiceError } from "sluice";
-import type {
-  Latency,
-  ResponseSink,
-  Timer,
-  Transport,
-  VirtualClock,
-  WireRequest,
-  WireResponse,
-} from "sluice/extension";
+import type { WireRequest, WireResponse } from "sluice/dialect";
+import type { Latency, ResponseSink, Timer, Transport, VirtualClock } from "sluice/extension";
 import {
   aimOf,
   type Fault,

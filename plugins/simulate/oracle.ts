@@ -7,15 +7,8 @@
  * (surplus-check.ts), the names of invariants (invariants.ts).
  */
 import { compare, type Event, type OrderRecord } from "sluice";
-import type { CancelBody, Contract, PlaceBody } from "sluice/dialect";
-import {
-  type ClientOrderIds,
-  type EventOf,
-  generations,
-  isActive,
-  type WireRequest,
-  type WireResponse,
-} from "sluice/extension";
+import type { CancelBody, Contract, PlaceBody, WireRequest, WireResponse } from "sluice/dialect";
+import { type ClientOrderIds, type EventOf, generations, isActive } from "sluice/extension";
 import { Evidence } from "./evidence.ts";
 import type { Invariant } from "./invariants.ts";
 import { SurplusCheck } from "./surplus-check.ts";

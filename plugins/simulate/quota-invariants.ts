@@ -4,8 +4,8 @@
  * Invariants: judged by the service's own windows at the instant of arrival; what other clients did in a window excuses
  * that window and no other.
  */
-import { type Contract, limitedStatus } from "sluice/dialect";
-import { defaultReserve, limitHeaders, type WireRequest, type WireResponse } from "sluice/extension";
+import { type Contract, limitedStatus, type WireRequest, type WireResponse } from "sluice/dialect";
+import { defaultReserve, limitHeaders } from "sluice/extension";
 import type { Invariant } from "./invariants.ts";
 
 /**

@@ -6,14 +6,8 @@
  */
 import { resolve } from "node:path";
 import type { BacktestSpec, Tape } from "sluice/backtest";
-import {
-  type CheckedConfig,
-  createRandom,
-  generateTape,
-  instrumentFor,
-  openFixture,
-  readInstId,
-} from "sluice/extension";
+import { readInstId } from "sluice/dialect";
+import { type CheckedConfig, createRandom, generateTape, instrumentFor, openFixture } from "sluice/extension";
 import { excerpt } from "./distorted-tape.ts";
 
 export type MarketOf = (seed: string, minutes: number) => Tape;

@@ -15,8 +15,8 @@ import {
   type Wanted,
   type WantedOrder,
 } from "sluice";
-import { limitedStatus, type PlaceBody } from "sluice/dialect";
-import { createFeed, type Feed, type WireRequest } from "sluice/extension";
+import { limitedStatus, type PlaceBody, type WireRequest } from "sluice/dialect";
+import { createFeed, type Feed } from "sluice/extension";
 import type { Environment } from "./environment.ts";
 import type { CrashMoment } from "./fault.ts";
 import type { DiskStep, DiskUser } from "./faulty-disk.ts";

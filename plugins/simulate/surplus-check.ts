@@ -5,7 +5,8 @@
  * process that has requested the cancel of one of the two has done its part; one that continues to place orders could
  * have requested it.
  */
-import { type EventOf, instTypeOf } from "sluice/extension";
+import { instTypeOf } from "sluice/dialect";
+import type { EventOf } from "sluice/extension";
 
 type Change = EventOf<"order.changed">;
 

@@ -11,16 +11,8 @@
  */
 import { firstValueFrom } from "rxjs";
 import { SluiceError } from "sluice";
-import {
-  after,
-  type Clock,
-  type Disk,
-  type EventLog,
-  messageOf,
-  type PlaceBody,
-  type StandbyHealth,
-  type WireRequest,
-} from "sluice/extension";
+import type { PlaceBody, WireRequest } from "sluice/dialect";
+import { after, type Clock, type Disk, type EventLog, messageOf, type StandbyHealth } from "sluice/extension";
 import { CopiedDisk } from "./journal-copy.ts";
 import { JournalFollower } from "./journal-follower.ts";
 import { Lease, type Standing } from "./lease.ts";

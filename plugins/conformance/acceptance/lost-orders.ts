@@ -30,8 +30,8 @@ import {
   toStep,
   type WantedOrder,
 } from "sluice";
-import type { Dialect, EndpointName, ProfileOverrides, WrittenCall } from "sluice/dialect";
-import { after, type Clock, type WireRequest } from "sluice/extension";
+import type { Dialect, EndpointName, ProfileOverrides, WireRequest, WrittenCall } from "sluice/dialect";
+import { after, type Clock } from "sluice/extension";
 import { pass, type Verdict } from "../rules/rule.ts";
 import { openFaultyWay, type WayFault } from "./faulty-way.ts";
 

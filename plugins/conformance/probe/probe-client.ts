@@ -8,8 +8,8 @@
  */
 
 import { firstValueFrom, fromEvent, merge, take } from "rxjs";
-import type { Contract, Dialect, EndpointName, wire } from "sluice/dialect";
-import { after, type Clock, type WireRequest, type WireResponse } from "sluice/extension";
+import type { Contract, Dialect, EndpointName, WireRequest, WireResponse, wire } from "sluice/dialect";
+import { after, type Clock } from "sluice/extension";
 import { joinedReply } from "./joined-reply.ts";
 import { type Charge, Pacing } from "./pacing.ts";
 import { type Reply, replyOf } from "./reply.ts";

@@ -5,8 +5,7 @@
  * fails only the question about types.
  */
 
-import { type EndpointName, limitedStatus, wire } from "sluice/dialect";
-import type { WireRequest, WireResponse } from "sluice/extension";
+import { type EndpointName, limitedStatus, type WireRequest, type WireResponse, wire } from "sluice/dialect";
 
 export type Raw = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,8 @@
  */
 
 import { SluiceError } from "sluice";
-import { readInstId, type Series } from "sluice/extension";
+import { readInstId } from "sluice/dialect";
+import type { Series } from "sluice/extension";
 import type { TextPart } from "../byte-source.ts";
 import { contractsUnknown, importInvalid, type Parsed, parseDecimal } from "../import-decimals.ts";
 import { epochIn, instantOf, unitOf } from "../import-instants.ts";
