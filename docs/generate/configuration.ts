@@ -111,6 +111,23 @@ const optional = (fields: readonly Field[]): readonly Field[] => fields.map((fie
 const without = (fields: readonly Field[], ...names: readonly string[]): readonly Field[] =>
   fields.filter(({ name }) => !names.includes(name));
 
+/** The shape of an option that has no single type. */
+const shapeOf = ({ type, anyOf = [] }: Schema): string =>
+  typeof type === "string"
+    ? type
+    : (anyOf as readonly Schema[])
+        .map((one) =>
+          one["type"] === "object" ? `{ ${Object.keys(propertiesOf(one)).join(", ")} }` : String(one["type"]),
+        )
+        .join(" | ");
+
+/** Options of a plugin as fields, with the texts of their schema. */
+const describedFields = (schema: object): readonly Field[] =>
+  Object.entries(propertiesOf(schema as Schema)).map(([name, own]) => {
+    const { description = "" } = own as { readonly description?: string };
+    return { name, type: shapeOf(own as Schema), doc: description, optional: true };
+  });
+
 const layerSchema = (): Schema => inConfig("quota", "layers")["items"] as Schema;
 
 /** Every place of a config with its keys. */
@@ -155,19 +172,19 @@ export const keyTables = (): readonly KeyTable[] => [
   tableOf({
     place: "plugin watchdog",
     doc: "Options of `watchdog` from `sluice/plugins/watchdog`. Times are milliseconds.",
-    fields: optional(fieldsOf("plugins/watchdog/options.ts", "WatchdogOptions")),
+    fields: describedFields(watchdogSchema),
     schema: watchdogSchema as unknown as Schema,
   }),
   tableOf({
     place: "plugin standby",
     doc: "Options of `standby` from `sluice/plugins/standby`; see [hot standby](/guides/standby).",
-    fields: optional(fieldsOf("plugins/standby/options.ts", "StandbyOptions")),
+    fields: describedFields(standbySchema),
     schema: standbySchema as unknown as Schema,
   }),
   tableOf({
     place: "plugin shared-quota",
     doc: "Options of `sharedQuota` from `sluice/plugins/shared-quota`; see [one quota for several engines](/guides/shared-quota).",
-    fields: optional(fieldsOf("plugins/shared-quota/options.ts", "SharedQuotaSettings")),
+    fields: describedFields(sharedQuotaSchema),
     schema: sharedQuotaSchema as unknown as Schema,
   }),
   tableOfType("backtest and paper", "src/backtest/backtest-service.ts", "EmbeddedOptions", backtestSchema),
