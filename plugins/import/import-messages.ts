@@ -205,7 +205,7 @@ const sentDecimal = (value: unknown, note: Note): unknown => {
   const unsigned = digits.slice(sign.length);
   const decimal = withoutFloat(unsigned, "decimal");
   if (decimal === unsigned) return digits;
-  note("floats printed in full, read as the decimals they stand for");
+  note("floats printed in full, read as the decimals they were rounded from");
   return `${sign}${decimal}`;
 };
 

@@ -118,8 +118,7 @@ export const pushBar = (
 ): string | undefined => {
   bars.grid ??= grid;
   if (gridText(bars.grid) !== gridText(grid)) return `bars of another length (${gridText(grid)}), dropped`;
-  if (endAt <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0)
-    return "repeated bars, dropped";
+  if (endAt <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0) return "repeated bars, dropped";
   append(bars.at, endAt);
   for (const [place, column] of bars.columns.entries())
     column.add(parts[2 * place] as number, parts[2 * place + 1] as number, line);

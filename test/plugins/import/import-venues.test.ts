@@ -191,7 +191,7 @@ const cases: readonly (readonly [
       "trade 10 -1 64123.2 0.00001",
       "trade 40 -1 64123.2 0.30000",
     ],
-    ["floats printed in full, read as the decimals they stand for: 7"],
+    ["floats printed in full, read as the decimals they were rounded from: 7"],
   ],
   [
     "OKX, swaps in contracts",
