@@ -184,7 +184,7 @@ export class Standby {
   }
 
   /**
-   * Tells whether the next process finds the whole journal; while it does not, the rest is sent for part of a lease at
+   * Checks that the next process finds the whole journal; while it does not, the rest is sent for part of a lease at
    * most.
    */
   async #isCopied(): Promise<boolean> {

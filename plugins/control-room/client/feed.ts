@@ -67,7 +67,7 @@ export class Feed {
     if (this.#isOpening) this.#tell("open", "");
     this.#isOpening = false;
     if (this.#isStreamed && this.#state.state === "open" && nowMs() - this.#heardAt > silenceMs) {
-      this.#tell("lost", "Nothing was heard from the engine's process for two seconds.");
+      this.#tell("lost", "Nothing was received from the engine's process for two seconds.");
       this.#stream?.abort();
     }
   }

@@ -58,7 +58,7 @@ export class HealthView {
         },
       ],
       keyOf: ({ name }) => name,
-      empty: () => (this.#isUnrecorded ? "Health is not recorded." : "The engine has told nothing of its health yet."),
+      empty: () => (this.#isUnrecorded ? "Health is not recorded." : "The engine has not reported its health yet."),
       rowTone: ({ state }) => (state === "bad" ? "tone-bad" : ""),
       sort: { column: 2, down: false },
       most: 30,

@@ -102,7 +102,7 @@ export class MarketChart {
   #version = -1;
   #seen;
 
-  /** @param label - tells this chart from others on the page */
+  /** @param label - distinguishes this chart from others on the page */
   constructor(label: string, seen: SeenPrices, height: number, ...controls: Node[]) {
     this.#seen = seen;
     this.#group = new ChartGroup(label, ...controls);

@@ -22,7 +22,7 @@ const toggle = (name: string, on: boolean, act: (on: boolean) => void) => {
   return element("label", {}, box, name);
 };
 
-const emptyText = "No market yet: the engine tells of one when a strategy follows or trades it.";
+const emptyText = "No market yet: the engine shows one when a strategy follows or trades it.";
 
 export class MarketView {
   name = "Market";

@@ -58,7 +58,7 @@ export class OrdersView {
     const now = () => this.#watched?.now ?? 0;
     this.#story = new OrderStory(actions, () => this.#orders.mark(""));
     this.#orders = new VirtualTable({
-      label: "Orders. Enter tells the story of one.",
+      label: "Orders. Enter shows the story of one.",
       columns: orderColumns(now),
       keyOf: ({ clOrdId }) => clOrdId,
       empty: () => this.#emptyText(),
@@ -66,7 +66,7 @@ export class OrdersView {
       sort: { column: 0, down: true },
     });
     this.#fills = new VirtualTable({
-      label: "Fills. Enter tells the story of the order.",
+      label: "Fills. Enter shows the story of the order.",
       columns: fillColumns(now),
       keyOf: ({ seq }) => String(seq),
       empty: () =>

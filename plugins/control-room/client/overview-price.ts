@@ -1,7 +1,7 @@
 /**
  * The price of one instrument on the overview: what is held first, with own fills and resting orders.
  *
- * Invariants: absent while the engine follows, trades and holds nothing; a recording without prices says so.
+ * Invariants: absent while the engine follows, trades and holds nothing; a recording without prices shows a note.
  */
 import { choice, element, offer } from "../../ui-kit/client/elements.ts";
 import { inTurn } from "./browser-clock.ts";

@@ -78,7 +78,7 @@ class Gauge {
 
 export class QuotaGauges {
   node = element("div", { class: "gauges" });
-  #empty = element("p", { class: "empty" }, "The first answer of the service tells the limits.");
+  #empty = element("p", { class: "empty" }, "The first answer of the service contains the limits.");
   #gauges: Map<string, Gauge> = new Map();
 
   draw({ state, now }: WatchedEngine) {

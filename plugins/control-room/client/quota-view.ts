@@ -17,7 +17,7 @@ const classes: Readonly<Record<string, string>> = {
   emergency: "emergency",
   cancel: "cancel",
   close: "close a position",
-  resolve: "find out what became of an order",
+  resolve: "find out the outcome of an order",
   place: "place",
   read: "read for a strategy",
   backfill: "read ahead",

@@ -52,7 +52,7 @@ export const showKeys = (shortcuts: readonly Shortcut[]) => {
       element(
         "p",
         { class: "soft" },
-        "Exact figures stand in the title of each shortened one. Times are local; profit is realised + unrealised − fees of own fills.",
+        "Exact figures are in the title of each shortened one. Times are local; profit is realised + unrealised − fees of own fills.",
       ),
     ],
   });

@@ -71,7 +71,7 @@ export class WatchedEngine {
     if (state === "lost") return text;
     if (this.engine?.state === "gone") return "The engine is gone: it ended without a word.";
     if (!this.isFresh)
-      return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or stands still.`;
+      return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or blocked.`;
     return "";
   }
 }

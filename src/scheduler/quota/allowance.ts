@@ -269,8 +269,8 @@ export class Allowances {
   }
 
   /**
-   * Who has had less than an equal part of what is not reserved leaves others only what they may use before the next
-   * answer tells.
+   * An engine that has had less than an equal part of what is not reserved leaves others only what they may use before
+   * its next answer.
    */
   #othersWeight(
     gauge: LimitWindow,

@@ -298,7 +298,7 @@ export class CountEvidence {
       if (doubt !== undefined && used <= doubt.used) this.#doubt = undefined;
       return "believed";
     }
-    // Of calls under way together one was told less: this count is the old window's.
+    // Of calls under way together one had a lower count: this count is the old window's.
     if (this.top?.window === window) return "doubted";
     if (doubt === undefined) this.#doubt = { kind: "goes on", window, used, receivedAt, looks: 1 };
     else if (sentAt < doubt.receivedAt) this.#doubt = { ...doubt, used: Math.max(used, doubt.used), looks: 1 };
@@ -394,7 +394,7 @@ export class CountEvidence {
   learnRefusal(sentAt: number, at: number, elsewhere: number): "unmoved" | "expected" | "learned" {
     const { lag, limit, phase, spec, usage } = this.#parts;
     const window = phase.last(at);
-    // Where windows begin has to be certain; what is told as remaining moves with the limit.
+    // Where windows begin has to be certain; the remaining count moves with the limit.
     if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging)
       return "unmoved";
     if (phase.first(sentAt) !== window || this.isUnproved(window, at)) return "unmoved";

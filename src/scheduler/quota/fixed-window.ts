@@ -297,7 +297,7 @@ export class FixedWindow implements LimitWindow {
   #isOwn(told: Told): boolean {
     const judgement = this.#evidence.judge(told);
     if (judgement === "runs on")
-      this.#misread("a window that should have begun went on counting; its beginning is looked for");
+      this.#misread("a window that should have begun continued to count; its beginning is looked for");
     return judgement !== "stale";
   }
 

@@ -98,7 +98,7 @@ export class ForeignUsage {
  * Further use by others of windows that are nearly full: of engines like ours, which have stopped by then, their
  * exits.
  *
- * Where such engines are several, what each leaves for exits of its own is soon used by all. The owner of that
+ * If such engines are several, what each leaves for exits of its own is soon used by all. The owner of that
  * use is unknown, so that only an engine that was refused recently leaves this much, and nothing is left while there
  * are no others.
  */

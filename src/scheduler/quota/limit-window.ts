@@ -45,7 +45,7 @@ export interface LimitWindow {
   /** Undefined when the call fits, otherwise the earliest instant at which more could fit. */
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined;
   /**
-   * Units that fit now if every window holds what `floor` says, and at most what is paced: no call of as many is
+   * Units that fit now if every window holds what `floor` returns, and at most what is paced: no call of as many is
    * blocked, unless the ceiling is lower. A floor that `isFlat` is the same for all windows.
    */
   room(now: number, floor: Ceiling, isFlat?: boolean): number;

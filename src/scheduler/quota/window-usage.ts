@@ -224,8 +224,8 @@ export class WindowUsage {
   }
 
   /**
-   * The service reported `used` of window `index`, the answered request included, and whatever was `unheard` of that
-   * window when it left. Returns newly seen use by others.
+   * The service reported `used` of window `index`, the answered request included, and the part of that window that
+   * was `unheard` when it left. Returns newly seen use by others.
    */
   report(index: number, used: number, unheard = 0): number {
     const { newest } = this.windows;

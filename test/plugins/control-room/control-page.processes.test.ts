@@ -403,7 +403,7 @@ describe.skipIf(executablePath === undefined)("The page of the control room", ()
     await page.evaluate("window.isSame = true");
     port.freeze();
     await page.waitForSelector("main.old", { timeout: 3_200 });
-    expect(await page.innerText(".banner")).toContain("Nothing was heard");
+    expect(await page.innerText(".banner")).toContain("Nothing was received");
     expect(await page.isDisabled(".halt")).toBe(true);
     expect(await page.innerText(".chips")).toContain("last seen: trading");
     await port.shut();
