@@ -12,14 +12,13 @@ import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
 import type { Floor, LatestDoubt, OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
-import type { LearnedLimit } from "./learned-limit.ts";
-import { type Ceiling, emptyTicket, type LimitWindow, type QuotaMode, type WindowTicket } from "./limit-window.ts";
+import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
+import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { type LimiterParts, limiterParts } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";
-import { StatedLimit } from "./stated-limit.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
-import type { WindowCounts } from "./window-slots.ts";
+import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
 /** Receives a layer and, in words, what was misread. */

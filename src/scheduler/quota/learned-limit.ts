@@ -1,5 +1,5 @@
 /**
- * Limit of a layer that moved and of which answers report only the used part: learned from refusals, and from counts
+ * Limit of a layer, by its statement (`StatedLimit`) and as learned (`LearnedLimit`): one that moved and of which answers report only the used part: learned from refusals, and from counts
  * that passed it.
  *
  * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves,
@@ -8,6 +8,8 @@
  * and are refused teach one lesson.
  * Not here: which layer refused (ledger.ts).
  */
+import type { LayerSpec } from "./layers.ts";
+import type { ServerClock } from "./server-clock.ts";
 
 /** With others on the same quota, a refusal this near to the limit is expected. */
 const surpriseShare = 0.9;
@@ -148,5 +150,64 @@ export class LearnedLimit {
     this.proven = proven;
     this.isTried = proven < capacity;
     this.spentFrom = capacity * spentShare;
+  }
+}
+
+interface Change {
+  readonly at: number;
+  readonly capacity: number;
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+/**
+ * Limit of a layer by its statement, with changes that are declared with their instants. A limit that falls holds from
+ * the beginning of the window in which it falls, and one that rises once the instant has surely passed, so that no call
+ * is refused for being a little early or late. Until the first `Date` arrives, the lowest limit holds.
+ * `spec.capacity` is never above a limit that may be in force before the window ends.
+ */
+export class StatedLimit {
+  /** The layer, with the capacity that is stated for now. */
+  readonly spec: LayerSpec;
+  /** Client instant after which the limit may be another one; infinite without declared changes. */
+  changesAt = never;
+  readonly #spec: { -readonly [K in keyof LayerSpec]: LayerSpec[K] };
+  readonly #clock: Pick<ServerClock, "bounds">;
+  /** Oldest first; the capacity of the layer comes before all of them. */
+  readonly #changes: readonly Change[];
+
+  constructor(layer: LayerSpec, clock: Pick<ServerClock, "bounds">) {
+    const { capacity, changes = [] } = layer;
+    const first = { at: Number.NEGATIVE_INFINITY, capacity };
+    this.#spec = { ...layer };
+    this.spec = this.#spec;
+    this.#clock = clock;
+    this.#changes = changes.length === 0 ? [] : [first, ...changes.toSorted((one, other) => one.at - other.at)];
+  }
+
+  /** States the limit for `now`, in a window that ends by `endsAt`; true when it is another one than before. */
+  restate(now: number, endsAt: number): boolean {
+    if (this.#changes.length === 0) return false;
+    const { lo, hi } = this.#clock.bounds(now);
+    this.changesAt = (this.#changes.find(({ at }) => at > now + lo)?.at ?? never) - lo;
+    const capacity = this.#least(now + lo, endsAt + hi);
+    if (capacity === this.#spec.capacity) return false;
+    this.#spec.capacity = capacity;
+    return true;
+  }
+
+  /** The one limit that was in force between two client instants; undefined where it changed, or may have. */
+  inForce(from: number, to: number): number | undefined {
+    if (this.#changes.length === 0) return this.#spec.capacity;
+    const fromService = from + this.#clock.bounds(from).lo;
+    const toService = to + this.#clock.bounds(to).hi;
+    const before = this.#changes.findLast(({ at }) => at <= fromService);
+    return before === this.#changes.findLast(({ at }) => at <= toService) ? before?.capacity : undefined;
+  }
+
+  #least(from: number, to: number): number {
+    const start = this.#changes.findLastIndex(({ at }) => at <= from);
+    const capacities = this.#changes.slice(Math.max(0, start)).filter(({ at }) => at <= to);
+    return Math.min(...capacities.map(({ capacity }) => capacity));
   }
 }

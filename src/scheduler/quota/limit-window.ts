@@ -26,9 +26,6 @@ export interface WindowTicket {
   surelyThen: number;
 }
 
-/** A ticket whose fields are written when its call leaves. */
-export const emptyTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 });
-
 /** Window of one limit and one scope, such as the weight of one user. */
 export interface LimitWindow {
   /** The layer, with the capacity that is stated for now. */

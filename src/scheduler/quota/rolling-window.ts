@@ -8,9 +8,10 @@
 
 import { EvenSpending } from "./even-spending.ts";
 import type { LayerSpec } from "./layers.ts";
-import { type Ceiling, emptyTicket, type LimitWindow, type WindowTicket } from "./limit-window.ts";
+import { StatedLimit } from "./learned-limit.ts";
+import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ServerClock } from "./server-clock.ts";
-import { StatedLimit } from "./stated-limit.ts";
+import { emptyTicket } from "./window-slots.ts";
 
 /** Half of the capacity may be spent at once, the other half as fast as it comes free. */
 const burstShare = 1 / 2;

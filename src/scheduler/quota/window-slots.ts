@@ -4,6 +4,7 @@
  * Invariants: a window that is asked for and has no counts gets some, all nothing; the oldest give way.
  * Not here: what the counts mean (window-usage.ts).
  */
+import type { WindowTicket } from "./limit-window.ts";
 
 export interface Slot {
   index: number;
@@ -102,3 +103,6 @@ const emptySlot = (): Slot => ({
   adopted: 0,
   lacked: 0,
 });
+
+/** A ticket whose fields are written when its call leaves. */
+export const emptyTicket = (): WindowTicket => ({ units: 0, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 });

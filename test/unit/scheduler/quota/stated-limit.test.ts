@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { type Charge, type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
+import { StatedLimit } from "../../../../src/scheduler/quota/learned-limit.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
-import { StatedLimit } from "../../../../src/scheduler/quota/stated-limit.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const never = Number.POSITIVE_INFINITY;
