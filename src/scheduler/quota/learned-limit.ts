@@ -1,12 +1,13 @@
 /**
- * Limit of a layer, by its statement (`StatedLimit`) and as learned (`LearnedLimit`): one that moved and of which answers report only the used part: learned from refusals, and from counts
- * that passed it.
+ * Limit of a layer: as stated, with declared changes (`StatedLimit`), and as learned where it moves without notice and
+ * answers report only the used part (`LearnedLimit`), from refusals and from counts that passed it.
  *
  * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves,
  * and the other half is spent late in a window, where being wrong costs little; it is gone beyond in a window's last
  * moments only, one call at a time and more seldom each time that this is refused; calls that were under way together
  * and are refused teach one lesson.
- * Not here: which layer refused (ledger.ts).
+ * Needed by: `user-cut`, `limits-move`; `StatedLimit` by `limits-declared`, `limits-declared-key`.
+ * Not here: which layer refused (routes.ts).
  */
 import type { LayerSpec } from "./layers.ts";
 import type { ServerClock } from "./server-clock.ts";
