@@ -217,7 +217,7 @@ describe("Actions on an engine", () => {
     await t.advance(9_000);
     expect(result).toBeUndefined();
     await t.advance(2_000);
-    expect(result).toMatchObject({ ok: false, code: "UNFINISHED", text: expect.stringContaining("goes on") });
+    expect(result).toMatchObject({ ok: false, code: "UNFINISHED", text: expect.stringContaining("continues") });
     await t.stop();
   });
 
