@@ -79,7 +79,7 @@ export const testPlugin = async (
   const byHand = defineStrategy({
     name: "by hand",
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: () => wanted$,
+    wanted: () => wanted$,
   })({});
   const cast = { strategies: [byHand, ...strategies], plugins: [plugin], failing: [nameOf(plugin)] };
   return new PluginTest(cast, options, wanted$).begin();

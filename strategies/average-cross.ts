@@ -33,7 +33,7 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, fast, slow, qty } }) => {
+  wanted: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, fast, slow, qty } }) => {
     const closes$ = market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
     return zip(closes$.pipe(average(fast)), closes$.pipe(average(slow))).pipe(
       filter(([quick, calm]) => !Number.isNaN(calm) && quick !== calm),

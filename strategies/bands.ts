@@ -37,7 +37,7 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, bars, width, notional } }) =>
+  wanted: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", barMs, bars, width, notional } }) =>
     market.candles(instId, barMs).pipe(
       map(({ closeFloat }) => closeFloat),
       streamed(() => new BollingerBands(bars, width)),

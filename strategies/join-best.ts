@@ -36,7 +36,7 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({ market, own, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most } }) => {
+  wanted: ({ market, own, listed, options: { instId = listed()[0]?.instId ?? "", notional, keepWithin, most } }) => {
     const ahead$ = own.updates$.pipe(
       filter(({ phase }) => phase === "filled"),
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),

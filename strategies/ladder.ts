@@ -31,7 +31,7 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", levels, step, notional } }) =>
+  wanted: ({ market, listed, options: { instId = listed()[0]?.instId ?? "", levels, step, notional } }) =>
     market.quotes(instId).pipe(
       scan((middle, { mid }) => (compare(abs(sub(mid, middle)), mul(middle, step)) > 0 ? mid : middle), "0"),
       distinctUntilChanged(),

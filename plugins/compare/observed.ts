@@ -106,9 +106,9 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
     };
     const streams = strategy.start({ ...context, orders: noting });
     // A value that is no stream is refused on subscription.
-    if (!(streams.desired instanceof Observable)) return streams;
+    if (!(streams.wanted instanceof Observable)) return streams;
     let last: string | undefined;
-    const noted: NonNullable<typeof streams.desired> = streams.desired.pipe(
+    const noted: NonNullable<typeof streams.wanted> = streams.wanted.pipe(
       tap((wanted) => {
         const what = JSON.stringify(wanted) ?? "nothing";
         if (what === last) return;
@@ -116,7 +116,7 @@ const watched = (strategy: Strategy, note: (decision: Decision) => void): Strate
         note({ at: now(), strategy: strategy.name, kind: "wants", slot: "", what });
       }),
     );
-    return { ...streams, desired: noted };
+    return { ...streams, wanted: noted };
   },
 });
 

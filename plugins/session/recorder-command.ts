@@ -88,7 +88,7 @@ const streamsOf = (text: string): Flags["streams"] =>
 const idle = defineStrategy({
   name: "recorder",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () => NEVER,
+  wanted: () => NEVER,
 });
 
 /**

@@ -264,8 +264,8 @@ export class SimulatedProcess {
       start: (context) => {
         this.positions.set(name, context.own.position);
         const streams = strategy.start(context);
-        if (streams.desired === undefined) return streams;
-        return { ...streams, desired: streams.desired.pipe(tap({ next: note, error: forget, complete: forget })) };
+        if (streams.wanted === undefined) return streams;
+        return { ...streams, wanted: streams.wanted.pipe(tap({ next: note, error: forget, complete: forget })) };
       },
     };
   }

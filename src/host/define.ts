@@ -68,7 +68,7 @@ export type GivenOptions<S, O> = S extends { readonly properties: infer P }
 /** Options as a strategy or plugin reads them: fields with a default are there. */
 type ReadOptions<S, O> = S extends { readonly properties: infer P } ? Fields<S, P, O, AbsentKeys<O> & keyof P> : O;
 
-/** Definition of a strategy: a name, the schema of the options, and `desired`, `run` or both. */
+/** Definition of a strategy: a name, the schema of the options, and `wanted`, `run` or both. */
 export interface StrategyDefinition<S, O> {
   readonly name: string;
   /** JSON Schema of the options; an object, closed. */
@@ -77,7 +77,7 @@ export interface StrategyDefinition<S, O> {
    * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable
    * of any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
    */
-  desired?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<readonly Wanted[]>;
+  wanted?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
   run?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<unknown>;
 }
@@ -164,10 +164,16 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   readonly definition: { readonly name: string; readonly options: object };
 } => {
   checkDefinition("strategy", definition);
-  if (definition.desired === undefined && definition.run === undefined) {
+  if ("desired" in definition) {
     throw new SluiceError(
       "CONFIG_INVALID",
-      `defineStrategy "${definition.name}": neither \`desired\` nor \`run\` is given; without one it does nothing. Write desired: ({ market, options }) => ….`,
+      `defineStrategy "${definition.name}": \`desired\` is called \`wanted\` now. Write wanted: ({ market, options }) => ….`,
+    );
+  }
+  if (definition.wanted === undefined && definition.run === undefined) {
+    throw new SluiceError(
+      "CONFIG_INVALID",
+      `defineStrategy "${definition.name}": neither \`wanted\` nor \`run\` is given; without one it does nothing. Write wanted: ({ market, options }) => ….`,
     );
   }
   // The stack is formatted only when it is read.
@@ -186,7 +192,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
       start: (context) => {
         const own = { options: parsed, ...(context as object) } as StrategyContext<ReadOptions<S, NoInfer<O>>>;
         return {
-          ...(definition.desired === undefined ? {} : { desired: streamOf(definition.desired(own)) }),
+          ...(definition.wanted === undefined ? {} : { wanted: streamOf(definition.wanted(own)) }),
           ...(definition.run === undefined ? {} : { run: streamOf(definition.run(own)) }),
         };
       },

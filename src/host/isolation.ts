@@ -36,7 +36,7 @@ type Context = StrategyContext<never>;
 export const inThread = (strategy: Strategy): Strategy => {
   const { isolation } = strategy;
   if (isolation === undefined) return strategy;
-  return { ...strategy, start: (context) => ({ desired: wantedFrom(strategy, isolation, context) }) };
+  return { ...strategy, start: (context) => ({ wanted: wantedFrom(strategy, isolation, context) }) };
 };
 
 const wantedFrom = (

@@ -178,7 +178,7 @@ class SupervisedStrategies implements StrategyHost {
     try {
       inside(owner, () => {
         const streams = strategy.start(contextOf(owner, parts) as StrategyContext<never>);
-        for (const what of ["desired", "run"] as const)
+        for (const what of ["wanted", "run"] as const)
           if (what in streams) this.#watch(charge, run, what, streams[what]);
       });
     } catch (error) {
@@ -189,7 +189,7 @@ class SupervisedStrategies implements StrategyHost {
     this.#settle(charge, run);
   }
 
-  #watch(charge: Charge, run: Run, what: "desired" | "run", source: unknown): void {
+  #watch(charge: Charge, run: Run, what: "wanted" | "run", source: unknown): void {
     const { name, owner, orderManager } = run;
     const stream$ = observableOf<unknown>(source);
     if (stream$ === undefined) throw notAStream(name, what, source);
@@ -208,7 +208,7 @@ class SupervisedStrategies implements StrategyHost {
       error: owner.fail,
       complete: () => {
         // Completion withdraws all orders; what protects a position stays.
-        if (what === "desired" && charge.run === run) outside(() => orderManager.replace(name, []));
+        if (what === "wanted" && charge.run === run) outside(() => orderManager.replace(name, []));
         this.#settle(charge, run);
       },
     });

@@ -32,7 +32,7 @@ export interface Strategy {
   /** The same strategy with some of its options replaced, checked like the first. */
   readonly with?: (changes: object) => Strategy;
   start(context: StrategyContext<never>): {
-    readonly desired?: Observable<readonly Wanted[]>;
+    readonly wanted?: Observable<readonly Wanted[]>;
     readonly run?: Observable<unknown>;
   };
 }

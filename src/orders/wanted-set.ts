@@ -36,7 +36,7 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
   }
   const { length } = emitted;
   if (length > ordersMax) {
-    const text = `${strategy}: \`desired\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
+    const text = `${strategy}: \`wanted\` emitted ${length} orders. A strategy has ${ordersMax} slots at most; want fewer at a time.`;
     throw new SluiceError("STRATEGY_FAILED", text);
   }
   const orders = new Array<WantedOrder>(length);
@@ -212,7 +212,7 @@ const examples = {
 } as const;
 
 const malformed = (strategy: string, what: string): SluiceError =>
-  new SluiceError("STRATEGY_FAILED", `${strategy}: \`desired\` ${ended(what)}`);
+  new SluiceError("STRATEGY_FAILED", `${strategy}: \`wanted\` ${ended(what)}`);
 
 const ended = (what: string): string => (what.endsWith("?") ? what : `${what}.`);
 

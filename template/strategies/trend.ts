@@ -31,7 +31,7 @@ export default defineStrategy({
       },
     },
   },
-  desired: ({ market, options: { instId, qty, barMs, fast, slow, stopPct } }) => {
+  wanted: ({ market, options: { instId, qty, barMs, fast, slow, stopPct } }) => {
     const closes$ = market.candles(instId, barMs).pipe(map(({ closeFloat }) => closeFloat));
     const isUp$ = zip(closes$.pipe(average(fast)), closes$.pipe(average(slow))).pipe(
       filter(([quick, calm]) => !Number.isNaN(calm) && quick !== calm),

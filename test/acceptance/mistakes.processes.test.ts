@@ -182,7 +182,7 @@ describe("A mistake ends in one message that names place and value, and never in
 describe("A strategy that fails", () => {
   it("leaves a report and the exit code 1", async () => {
     const bad =
-      'defineStrategy({ name: "bad", options: { type: "object", properties: {} }, desired: () => { throw new Error("no luck"); } })({})';
+      'defineStrategy({ name: "bad", options: { type: "object", properties: {} }, wanted: () => { throw new Error("no luck"); } })({})';
     const ended = await sluice(["backtest", config("k.ts", `${bad}, joinBest({})`), "--json"]);
     expect(ended.code).toBe(1);
     const report = JSON.parse(ended.out) as { perStrategy: Record<string, object> };

@@ -10,7 +10,7 @@ const instruments = Array.from({ length: 30 }, (_, index) => `C${index}-USDT-SWA
 /** Each trades three instruments, turning around every half minute. */
 const strategies = Array.from({ length: 20 }, (_, index) =>
   strategy(`s${index}`, {
-    desired: () =>
+    wanted: () =>
       timer(1_000 + 500 * index, 30_000).pipe(
         map((round) =>
           [0, 7, 19].map((step) => ({

@@ -19,13 +19,13 @@ const recorder = (events: Event[]) =>
     options: closed,
     setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
   })({});
-const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b")]), NEVER) });
+const resting = strategy("resting", { wanted: () => concat(of([far("a"), far("b")]), NEVER) });
 describe("The journal-file plugin", () => {
   it("writes everything that happens after its start, one object a line, the last one included", async () => {
     const path = join(folder, "deep", "journal.ndjson");
     const events: Event[] = [];
     const many = strategy("many", {
-      desired: () => timer(0, 50).pipe(map((round) => [{ ...far(), round, px: `${30_000 + (round % 90)}` }])),
+      wanted: () => timer(0, 50).pipe(map((round) => [{ ...far(), round, px: `${30_000 + (round % 90)}` }])),
     });
     await run(dir, [many, resting], { plugins: [recorder(events), journalFile({ path })] });
     const lines = readFileSync(path, "utf8").split("\n");

@@ -36,7 +36,7 @@ interface Trader {
 
 const trader = (name: string, { side, qty, everyMs, turns, stops }: Trader): Strategy =>
   strategy(name, {
-    desired: () =>
+    wanted: () =>
       timer(second, everyMs).pipe(
         take(Math.floor((60 * second) / everyMs)),
         map((round) => [

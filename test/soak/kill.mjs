@@ -51,7 +51,7 @@ import { interval, map, startWith } from "rxjs";
 const rungs = defineStrategy({
   name: "rungs",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () =>
+  wanted: () =>
     interval(700).pipe(
       startWith(0),
       map((step) => [1, 2, 3].map((rung) => ({ slot: "rung-" + rung, instId: "BTC-USDT-SWAP", side: "buy" as const, px: String(20000 + rung * 100 + (step % 7)), notional: "50" }))),

@@ -42,7 +42,7 @@ const bid = (slot: string, px: number) => ({ slot, instId: "BTC-USDT-SWAP", side
 const rungs = defineStrategy({
   name: "rungs",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ now }) =>
+  wanted: ({ now }) =>
     concat(of([...Array.from({ length: ${openOrders} }, (_, rung) => bid("rung-" + rung, 20000 + rung)), bid("fresh-" + Math.floor(now()), 15000)]), NEVER),
 });
 export default defineConfig({

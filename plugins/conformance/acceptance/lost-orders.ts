@@ -149,7 +149,7 @@ const wanting = ({ instId, tickSize, px }: TradedProduct, wanted$: Observable<re
   defineStrategy({
     name: "lost-orders",
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(instId).pipe(
         take(1),
         switchMap(({ bidPx }) =>

@@ -67,14 +67,14 @@ export class ObservedRun {
             plots.push({ at: context.now(), strategy: name, name: plotted, value, ...options });
           },
         });
-        if (typeof streams.desired?.pipe !== "function") return streams;
+        if (typeof streams.wanted?.pipe !== "function") return streams;
         const next = (set: readonly Wanted[]): void => {
           wanted.set(
             name,
             set.filter((one) => "slot" in one),
           );
         };
-        return { ...streams, desired: streams.desired.pipe(tap({ next, error: ended, complete: ended })) };
+        return { ...streams, wanted: streams.wanted.pipe(tap({ next, error: ended, complete: ended })) };
       },
     };
   }

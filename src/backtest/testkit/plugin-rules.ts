@@ -58,7 +58,7 @@ class PluginRun {
     const byHand = defineStrategy({
       name: "by hand",
       options: { type: "object", additionalProperties: false, properties: {} },
-      desired: () => this.#wanted$,
+      wanted: () => this.#wanted$,
     })({});
     const cast = { strategies: [byHand], plugins: [...plugins, this.probe.plugin], failing: [] };
     this.test = new EngineTest(cast, { ...options, failures: "record" });

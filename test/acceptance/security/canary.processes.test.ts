@@ -83,7 +83,7 @@ const text = "chatty holds " + inspect({ service, credentials }, { depth: 9, sho
 const chatty = defineStrategy({
   name: "chatty",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () => throwError(() => Object.assign(new Error(text, { cause: service }), { service, credentials })),
+  wanted: () => throwError(() => Object.assign(new Error(text, { cause: service }), { service, credentials })),
 });
 export default defineConfig({
   service: backtest({ fixture: ${JSON.stringify(fixture)}, fees: { makerBps: "2", takerBps: "5" } }),

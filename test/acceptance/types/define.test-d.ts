@@ -17,7 +17,7 @@ const maker = defineStrategy({
       note: { type: "string" },
     },
   },
-  desired: ({ options }) => {
+  wanted: ({ options }) => {
     expectTypeOf(options.instId).toEqualTypeOf<string>();
     expectTypeOf(options.levels).toEqualTypeOf<number>();
     expectTypeOf(options.sides).toEqualTypeOf<("buy" | "sell")[]>();
@@ -67,11 +67,11 @@ describe("options in a config", () => {
   it("wanted orders are typed", () => {
     const order = { slot: "bid", instId: "BTC-USDT", side: "buy", qty: "1" } as const;
     const options = { type: "object", additionalProperties: false, properties: {} } as const;
-    defineStrategy({ name: "even", options, desired: () => of([{ ...order, px: "1" }]) });
+    defineStrategy({ name: "even", options, wanted: () => of([{ ...order, px: "1" }]) });
     // @ts-expect-error: px is decimal text
-    defineStrategy({ name: "odd", options, desired: () => of([{ ...order, px: 1 }]) });
+    defineStrategy({ name: "odd", options, wanted: () => of([{ ...order, px: 1 }]) });
     // @ts-expect-error: an order has a slot
-    defineStrategy({ name: "odd", options, desired: () => of([{ instId: "BTC-USDT", side: "buy" as const }]) });
+    defineStrategy({ name: "odd", options, wanted: () => of([{ instId: "BTC-USDT", side: "buy" as const }]) });
   });
 });
 
@@ -93,7 +93,7 @@ describe("wanted orders", () => {
     defineStrategy({
       name: "both",
       options,
-      desired: () =>
+      wanted: () =>
         timer(1).pipe(
           map((round) => {
             const turn = round > 0 ? sell : buy;
@@ -123,11 +123,11 @@ describe("wanted orders", () => {
     const bare = {
       subscribe: (observer: { next?: (value: readonly WantedOrder[]) => void }) => observer.next?.([order]),
     };
-    defineStrategy({ name: "generator", options, desired: () => sets() });
-    defineStrategy({ name: "promise", options, desired: async () => [order], run: async () => undefined });
-    defineStrategy({ name: "bare", options, desired: () => bare });
+    defineStrategy({ name: "generator", options, wanted: () => sets() });
+    defineStrategy({ name: "promise", options, wanted: async () => [order], run: async () => undefined });
+    defineStrategy({ name: "bare", options, wanted: () => bare });
     // @ts-expect-error: a set is no stream of sets
-    defineStrategy({ name: "set", options, desired: () => [order] });
+    defineStrategy({ name: "set", options, wanted: () => [order] });
   });
 
   it("a set-up returns what ends it, or nothing", () => {

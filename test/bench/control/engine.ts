@@ -22,7 +22,7 @@ let spans: number[] = [];
 const moving = defineStrategy({
   name: "moving",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () =>
+  wanted: () =>
     timer(0, everyMs).pipe(
       map((round) => {
         const px = `${30_000 + (round % 2_000)}`;

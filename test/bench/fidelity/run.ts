@@ -100,7 +100,7 @@ if (!hasPeer) {
 const maker = defineStrategy({
   name: "maker",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market, own }) => {
+  wanted: ({ market, own }) => {
     const ahead$ = own.updates$.pipe(
       filter(({ phase }) => phase === "filled"),
       scan((ahead, { spec }) => (spec?.side === "buy" ? ahead + 1 : ahead - 1), 0),

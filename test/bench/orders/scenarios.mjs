@@ -81,7 +81,7 @@ export const prepare = (sluice, name) => {
     const strategy = sluice.defineStrategy({
       name,
       options: closed,
-      desired: ({ market }) => ordering(market, orders).pipe(map((round) => (round < orders ? [orderOf(round)] : []))),
+      wanted: ({ market }) => ordering(market, orders).pipe(map((round) => (round < orders ? [orderOf(round)] : []))),
     })({});
     const service = sluice.backtest({ fixture, latency: sluice.constant(25), balances: { USDT: "1000000" } });
     const report = await sluice.runBacktest({ service, strategies: [strategy] });

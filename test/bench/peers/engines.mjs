@@ -48,7 +48,7 @@ const turning = (rxjs, { defineStrategy }) =>
   defineStrategy({
     name: "cross",
     options: closed,
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       sidesOf(rxjs, market.candles(instId, barMs)).pipe(
         rxjs.map((up, round) => [
           {

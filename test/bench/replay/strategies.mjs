@@ -91,7 +91,7 @@ export const trading = ({ defineStrategy }, seen, barMs = 60_000, ordType = "lim
   defineStrategy({
     name: "cross",
     options: closed,
-    desired: ({ market }) => {
+    wanted: ({ market }) => {
       const fast = mean(10);
       const slow = mean(30);
       return market.candles("BTC-USDT-SWAP", barMs).pipe(
@@ -113,7 +113,7 @@ export const quoting = ({ defineStrategy }, seen) =>
   defineStrategy({
     name: "maker",
     options: closed,
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes("BTC-USDT-SWAP").pipe(
         map(({ bidPx, askPx }) => {
           seen.count++;
@@ -145,7 +145,7 @@ export const joining = ({ defineStrategy }, seen) =>
   defineStrategy({
     name: "join",
     options: closed,
-    desired: ({ market }) => {
+    wanted: ({ market }) => {
       const order = { instId: "BTC-USDT-SWAP", ordType: "post_only", qty: "0.001" };
       return market.quotes("BTC-USDT-SWAP").pipe(
         map(({ bidPx, askPx }) => {

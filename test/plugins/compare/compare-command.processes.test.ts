@@ -78,7 +78,7 @@ describe("Runs of one config", () => {
   it("part for a quota that only one of them kept", async () => {
     const slots = Array.from({ length: 30 }, (_, index) => index);
     const many = strategy("many", {
-      desired: ({ market: quotes }) =>
+      wanted: ({ market: quotes }) =>
         quotes.quotes(swap).pipe(
           map(({ bidFloat }) =>
             slots.map((slot) => ({
@@ -102,7 +102,7 @@ describe("Runs of one config", () => {
 
 describe("A compared session", () => {
   const rests = strategy("rests", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(swap).pipe(
         map(({ bidFloat }) => [
           {
@@ -118,7 +118,7 @@ describe("A compared session", () => {
   });
   const chases = (away: number): Strategy =>
     strategy("chases", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           map(({ bidFloat }) => [
             {
@@ -150,7 +150,7 @@ describe("A compared session", () => {
 
   it("shows where a backtest with another way to the service is not what happened", async () => {
     const crosses = strategy("crosses", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           take(1),
           map(({ bidFloat }) => [

@@ -18,13 +18,13 @@ const tick = (ticks: number): string => (ticks / 10).toFixed(1);
 
 /** Follows the best bid. */
 const honest = strategy("honest", {
-  desired: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => [bid(bidPx)])),
+  wanted: ({ market }) => market.quotes(swap).pipe(map(({ bidPx }) => [bid(bidPx)])),
 });
 
 /** Bids where the market will be `rows` quotes later; the prices are read when it starts. */
 const cheat = (dir: string, rows: number): Strategy =>
   strategy("cheat", {
-    desired: ({ market }) => {
+    wanted: ({ market }) => {
       const { tape } = readFixture(dir);
       const quotes = tape.series.find(({ kind }) => kind === "quote") as Extract<
         (typeof tape.series)[number],
@@ -71,7 +71,7 @@ describe("The look-ahead guard", () => {
     const dir = stored(candleTape(bars));
     // Below the close by less than the bars reach: filled inside the bar after, which decides what is wanted next.
     const fills = strategy("fills", {
-      desired: ({ market, own }) =>
+      wanted: ({ market, own }) =>
         combineLatest([
           market.candles(swap, 60_000),
           own.updates$.pipe(
@@ -86,7 +86,7 @@ describe("The look-ahead guard", () => {
     const inside = report.cuts.filter((at) => (at - startAt) % 60_000 > 1_000);
     expect(inside.length).toBeGreaterThan(6);
     const knows = strategy("knows", {
-      desired: ({ market }) => {
+      wanted: ({ market }) => {
         const { tape } = readFixture(dir);
         const own = tape.series[0] as unknown as { readonly close: Float64Array };
         return market.candles(swap, 60_000).pipe(map((_, index) => [bid(tick(own.close[index + 1] ?? 600_000))]));
@@ -98,7 +98,7 @@ describe("The look-ahead guard", () => {
   it("tells a run that cannot be repeated apart from one that looks ahead", async () => {
     let runs = 0;
     const moody = strategy("moody", {
-      desired: ({ market }) => {
+      wanted: ({ market }) => {
         const shift = runs++;
         return market.quotes(swap).pipe(map(({ bidFloat }) => [bid(tick(bidFloat * 10 - shift))]));
       },
@@ -135,7 +135,7 @@ describe("The look-ahead guard", () => {
         fc.integer({ min: 0, max: 1_000 }),
         async (dir, away, every, sells, seed) => {
           const any = strategy("any", {
-            desired: ({ market, random }) =>
+            wanted: ({ market, random }) =>
               (dir === dirs[0]
                 ? market.quotes(swap).pipe(map(({ bidFloat }) => bidFloat))
                 : market.candles(swap, 5_000).pipe(map(({ closeFloat }) => closeFloat))

@@ -7,7 +7,7 @@ import { judge, tokenHash } from "../../../plugins/control-room/server/request-g
 import { far, strategy } from "../../support/harness/backtest.ts";
 import { type Answered, type Asked, type Controlled, readAnswer, startControlled, written } from "./harness/control.ts";
 
-const resting = () => strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) });
+const resting = () => strategy("resting", { wanted: () => concat(of([far("x"), far("y")]), NEVER) });
 const actions = "/api/v1/sources/main/actions";
 const halt = JSON.stringify({ type: "halt", reason: "attack" });
 const json = { "Content-Type": "application/json" };
@@ -492,7 +492,7 @@ describe("A token of the control port", () => {
 describe("Under attack", () => {
   it("an engine places and cancels as before", async () => {
     const moving = strategy("moving", {
-      desired: () => timer(0, 300).pipe(map((round) => [{ ...far("m", `${30_000 + round}`), round }])),
+      wanted: () => timer(0, 300).pipe(map((round) => [{ ...far("m", `${30_000 + round}`), round }])),
     });
     const mine = await startControlled([moving], { name: "moving", names: ["moving.example"] });
     const placed = new Set<string>();

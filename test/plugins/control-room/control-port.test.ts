@@ -10,7 +10,7 @@ import { loopbackCertificate, loopbackKey } from "../../support/harness/loopback
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type Controlled, rowsOf, startControlled, streamOf, written } from "./harness/control.ts";
 
-const resting = (name = "resting") => strategy(name, { desired: () => concat(of([far("x"), far("y")]), NEVER) });
+const resting = (name = "resting") => strategy(name, { wanted: () => concat(of([far("x"), far("y")]), NEVER) });
 const folder = temporaryFolder("control-port");
 const act = (body: object) => ({ method: "POST", path: "/api/v1/sources/main/actions", body: JSON.stringify(body) });
 

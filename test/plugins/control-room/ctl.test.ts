@@ -12,7 +12,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { type Controlled, startControlled } from "./harness/control.ts";
 
 const folder = temporaryFolder("ctl");
-const resting = strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) });
+const resting = strategy("resting", { wanted: () => concat(of([far("x"), far("y")]), NEVER) });
 const priced = defineStrategy({
   name: "priced",
   options: {
@@ -21,7 +21,7 @@ const priced = defineStrategy({
     required: ["px"],
     properties: { px: { type: "string", format: "decimal" }, apiSecret: { type: "string" } },
   },
-  desired: ({ options: { px } }) => concat(of([far("p", px)]), NEVER),
+  wanted: ({ options: { px } }) => concat(of([far("p", px)]), NEVER),
 });
 
 let room: Controlled;
@@ -203,7 +203,7 @@ describe("sluice ctl close", () => {
     ordType: "market",
     qty,
   });
-  const holding = (name: string, order: WantedOrder) => strategy(name, { desired: () => concat(of([order]), NEVER) });
+  const holding = (name: string, order: WantedOrder) => strategy(name, { wanted: () => concat(of([order]), NEVER) });
   let desk: Controlled;
   beforeAll(async () => {
     desk = await startControlled([holding("long", at("buy", "0.03")), holding("short", at("sell", "0.011"))]);

@@ -121,7 +121,7 @@ describe("The view of an engine", () => {
 
   it("tells at most ten times a second, only what has changed, and everything to those who follow", async () => {
     const { t, updates, follower, source } = await watched([
-      strategy("resting", { desired: () => concat(of([far("x")]), NEVER) }),
+      strategy("resting", { wanted: () => concat(of([far("x")]), NEVER) }),
     ]);
     t.quote(swap, { bidPx: "60000", askPx: "60001" });
     t.want([bid]);
@@ -173,7 +173,7 @@ describe("The view of an engine", () => {
 describe("Actions on an engine", () => {
   it("halt everything: answered when the last order is gone, and journalled before", async () => {
     const { t, source } = await watched([
-      strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) }),
+      strategy("resting", { wanted: () => concat(of([far("x"), far("y")]), NEVER) }),
     ]);
     t.quote(swap, { bidPx: "60000", askPx: "60001" });
     t.want([bid]);
@@ -196,7 +196,7 @@ describe("Actions on an engine", () => {
 
   it("cancel what matches and nothing else", async () => {
     const { t, source } = await watched([
-      strategy("resting", { desired: () => concat(of([far("x"), far("y")]), NEVER) }),
+      strategy("resting", { wanted: () => concat(of([far("x"), far("y")]), NEVER) }),
     ]);
     await t.advance(500);
     const result = source.act({ type: "cancel", where: { strategy: "resting", slot: "x" } }, "me");
@@ -207,7 +207,7 @@ describe("Actions on an engine", () => {
   });
 
   it("are answered after ten seconds when the service does not answer, with what is not known yet", async () => {
-    const { t, source } = await watched([strategy("resting", { desired: () => concat(of([far("x")]), NEVER) })]);
+    const { t, source } = await watched([strategy("resting", { wanted: () => concat(of([far("x")]), NEVER) })]);
     await t.advance(500);
     t.loseRequests(1_000, "cancelBatch");
     let result: unknown;
@@ -242,7 +242,7 @@ describe("Actions on an engine", () => {
     const fussy = defineStrategy({
       name: "fussy",
       options: { type: "object", additionalProperties: false, properties: { levels: { type: "number", default: 1 } } },
-      desired: ({ options: { levels } }) => (levels > 2 ? throwError(() => new Error("no more than 2 levels")) : NEVER),
+      wanted: ({ options: { levels } }) => (levels > 2 ? throwError(() => new Error("no more than 2 levels")) : NEVER),
     });
     const { t, source } = await watched([fussy({})]);
     await t.advance(500);
@@ -258,7 +258,7 @@ describe("Actions on an engine", () => {
   });
 
   it("say that one strategy is still halted while everything is, and why", async () => {
-    const { t, source } = await watched([strategy("resting", { desired: () => NEVER })]);
+    const { t, source } = await watched([strategy("resting", { wanted: () => NEVER })]);
     await t.advance(500);
     const halted = source.act({ type: "halt", reason: "lunch" }, "me");
     await t.advance(500);

@@ -27,7 +27,7 @@ const bars = Array.from({ length: 30 }, (_, index) => {
 const follow = defineStrategy({
   name: "follow",
   options: { type: "object", properties: {}, additionalProperties: false },
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     market.candles(instId, 60_000).pipe(
       pairwise(),
       map(([before, bar], round) => [

@@ -60,7 +60,7 @@ const parse = (traceparent: unknown): { readonly traceId?: string; readonly span
 const deciding = defineStrategy({
   name: "deciding",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     new Observable((subscriber) => {
       const wanted = market.quotes("BTC-USDT-SWAP").pipe(first());
       return wanted.subscribe(() => {
@@ -76,7 +76,7 @@ const deciding = defineStrategy({
 const plain = defineStrategy({
   name: "plain",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     market.quotes("BTC-USDT-SWAP").pipe(
       first(),
       map(() => [{ slot: "b", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "19000", qty: "0.01" }]),

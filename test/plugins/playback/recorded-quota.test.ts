@@ -14,7 +14,7 @@ const resting = Array.from({ length: 45 }, (_, slot) => ({ slot: `rest ${slot}`,
 /** Two orders that are replaced every 400 ms among many that rest: placements, batch cancels, reads, and a reserve for exits. */
 const restless = (name: string) =>
   strategy(name, {
-    desired: () =>
+    wanted: () =>
       interval(400).pipe(
         map((round) =>
           [...["a", "b"].map((slot) => ({ slot, px: `${30_000 + (round % 5)}` })), ...resting].map((order) => ({

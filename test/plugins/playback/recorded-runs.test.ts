@@ -12,7 +12,7 @@ import { record, strategy as recorded } from "../session/harness/session.ts";
 
 const swinger = (name: string) =>
   strategy(name, {
-    desired: () =>
+    wanted: () =>
       timer(1_000, 5_000).pipe(
         map((round) => [
           {
@@ -86,7 +86,7 @@ it("Its events alone give the same fills, fees and realised profit", async () =>
 it("A recorded session is played with its events and the prices that its engine saw", async () => {
   const { dir } = await record([
     recorded("a", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           map((_, round) => [
             {

@@ -69,7 +69,7 @@ const ui = async (...argv: readonly string[]) => {
   };
 };
 
-const resting = strategy("resting", { desired: () => NEVER.pipe(startWith([far("x"), far("y")])) });
+const resting = strategy("resting", { wanted: () => NEVER.pipe(startWith([far("x"), far("y")])) });
 
 describe("sluice ui", () => {
   it("plays a file of events: from its first instant, to its last, and back", async () => {
@@ -97,7 +97,7 @@ describe("sluice ui", () => {
   it("plays a recorded session, with its prices", async () => {
     const { dir } = await record([
       recorded("resting", {
-        desired: ({ market }) =>
+        wanted: ({ market }) =>
           market.quotes("BTC-USDT-SWAP").pipe(startWith(undefined), () => NEVER.pipe(startWith([far("x")]))),
       }),
     ]);

@@ -22,7 +22,7 @@ if (executablePath === undefined)
 const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
 
 const swinger = strategy("swinger", {
-  desired: ({ plot }) =>
+  wanted: ({ plot }) =>
     timer(1_000, 15_000).pipe(
       tap((round) => plot("round", round)),
       map((round) => [
@@ -38,7 +38,7 @@ const swinger = strategy("swinger", {
     ),
 });
 const maker = strategy("maker", {
-  desired: ({ market, plot }) =>
+  wanted: ({ market, plot }) =>
     market.quotes(swap).pipe(
       tap(({ bidPx }) => plot("best bid", bidPx, { pane: "price", instId: swap })),
       map(({ bidPx }) => [

@@ -33,7 +33,7 @@ const walk = (page: string): readonly string[] => {
 };
 
 const maker = strategy('a<b>&"c', {
-  desired: ({ market, plot }) =>
+  wanted: ({ market, plot }) =>
     market.quotes(swap).pipe(
       tap(({ bidPx }) => plot("bid", bidPx, { pane: "price" })),
       map(({ bidPx, askPx }) => [

@@ -16,11 +16,11 @@ const market = (slot: string, side: "buy" | "sell", more: Partial<WantedOrder> =
 /** Enters anew every minute; the protection is what ends the position. */
 const protectedBy = (name: string, protect: NonNullable<WantedOrder["protect"]>) =>
   strategy(name, {
-    desired: () => timer(1_000, 60_000).pipe(map((round) => [{ ...market("in", "buy", { protect }), round }])),
+    wanted: () => timer(1_000, 60_000).pipe(map((round) => [{ ...market("in", "buy", { protect }), round }])),
   });
 const alternating = (name: string, orders: readonly [WantedOrder, WantedOrder]) =>
   strategy(name, {
-    desired: () => timer(1_000, 30_000).pipe(map((round) => [{ ...(orders[round % 2] as WantedOrder), round }])),
+    wanted: () => timer(1_000, 30_000).pipe(map((round) => [{ ...(orders[round % 2] as WantedOrder), round }])),
   });
 
 describe("The ending of a trade", () => {

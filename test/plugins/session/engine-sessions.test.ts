@@ -11,7 +11,7 @@ const same = { divergence: undefined, changed: [], notes: [] };
 
 describe("A session of an engine with a journal", () => {
   const resting = strategy("resting", {
-    desired: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
+    wanted: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
   });
 
   it("holds what the journal's folder answered, and replays without that folder", async () => {
@@ -68,7 +68,7 @@ describe("A session of what a strategy takes from the machine", () => {
             }, 700);
           }),
         ),
-      desired: () => NEVER,
+      wanted: () => NEVER,
     });
     const recording = await record([human], { ms: 4_000 });
     expect(
@@ -83,8 +83,8 @@ describe("A session of several users", () => {
   it("keeps their orders, pushes and states apart, and replays all of them", async () => {
     const recording = await record(
       [
-        strategy("one", { desired: () => concat(of([far("a", "50000")]), NEVER) }),
-        { ...strategy("two", { desired: () => concat(of([far("a", "49000")]), NEVER) }), user: "b" },
+        strategy("one", { wanted: () => concat(of([far("a", "50000")]), NEVER) }),
+        { ...strategy("two", { wanted: () => concat(of([far("a", "49000")]), NEVER) }), user: "b" },
       ],
       {
         paper: { users: { a: { balances: { USDT: "5000" } }, b: { balances: { USDT: "7000" } } } } as object,

@@ -12,11 +12,11 @@ const same = { divergence: undefined, changed: [], notes: [] };
 
 /** Moves its order every second and a half. */
 const moving = strategy("moving", {
-  desired: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
+  wanted: () => concat(timer(0, 1_500).pipe(map((round) => [far("a", `${50_000 + round}`)])), NEVER),
 });
 
 /** Reads the balances again and again. */
-const watching = strategy("watching", { desired: ({ account }) => account.balances$.pipe(ignoreElements()) });
+const watching = strategy("watching", { wanted: ({ account }) => account.balances$.pipe(ignoreElements()) });
 
 /** A group in memory. What was asked of it is counted; `fails` makes the next calls of the store of claims fail. */
 class TestGroup {

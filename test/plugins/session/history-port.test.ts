@@ -16,7 +16,7 @@ const same = { divergence: undefined, changed: [], notes: [] };
 /** Bids for what the last bar closed at, far below the market. */
 const follower = (seen: string[], history = 3) =>
   strategy("follower", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.candles(swap, barMs, { history }).pipe(
         map(({ at, close }: Candle) => {
           seen.push(`${at} ${close}`);
@@ -122,7 +122,7 @@ describe("A session with a history source", () => {
       });
     const listening = (seen: string[]) =>
       strategy("listening", {
-        desired: ({ market }) =>
+        wanted: ({ market }) =>
           market.trades(swap, { history: 2 }).pipe(
             map(({ at, px, pxFloat, qtyFloat }) => {
               seen.push(`${at} ${px} ${pxFloat} ${qtyFloat}`);

@@ -153,7 +153,7 @@ describe("Recorded delays", () => {
 describe("Delays taken from a session", () => {
   /** A placement or a cancel every 200 ms. */
   const busy = strategy("busy", {
-    desired: () => timer(0, 400).pipe(map((round) => (round % 2 === 0 ? [] : [far("b", String(30_000 + round))]))),
+    wanted: () => timer(0, 400).pipe(map((round) => (round % 2 === 0 ? [] : [far("b", String(30_000 + round))]))),
   });
 
   it("are those of its calls and pushes", async () => {
@@ -218,7 +218,7 @@ describe("Delays taken from a session", () => {
   });
 
   it("too short is refused, and what is no session too", async () => {
-    const { dir } = await record([strategy("idle", { desired: () => NEVER })], { ms: 100 });
+    const { dir } = await record([strategy("idle", { wanted: () => NEVER })], { ms: 100 });
     expect(() => fromSession(dir)).toThrow(
       /^fromSession\(".*"\): \d+ calls were answered; at least 20 are needed to draw from\. Record for longer/,
     );
@@ -232,7 +232,7 @@ describe("Higher latency", () => {
   const firstFill = async (latency: LatencyModel, px: string): Promise<number> => {
     let at = Number.POSITIVE_INFINITY;
     const once = strategy("once", {
-      desired: ({ now }) =>
+      wanted: ({ now }) =>
         concat(
           timer(tape.startAt + 20_000 - now()).pipe(
             map(() => [{ slot: "x", instId: swap, side: "buy" as const, px, qty: "0.01" }]),

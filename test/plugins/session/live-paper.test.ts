@@ -85,7 +85,7 @@ const played = (
 /** Rests where the price just was, and takes now and then. */
 const trader = (): Strategy =>
   strategy("trader", {
-    desired: ({ market: prices }) =>
+    wanted: ({ market: prices }) =>
       prices.quotes(instId).pipe(
         pairwise(),
         filter((_, index) => index % 7 === 0),
@@ -192,7 +192,7 @@ describe("Paper on live prices", () => {
 
   const bought = (): Strategy =>
     strategy("bought", {
-      desired: ({ market: prices }) =>
+      wanted: ({ market: prices }) =>
         prices.quotes(instId).pipe(
           map(() => [
             {
@@ -269,7 +269,7 @@ describe("Paper on live prices", () => {
     ]);
     const seen: string[] = [];
     const watcher = strategy("watcher", {
-      desired: ({ market: prices }) =>
+      wanted: ({ market: prices }) =>
         prices.candles(instId, 60_000, { history: 3 }).pipe(
           map(({ openedAt, close, volume }) => {
             seen.push(`${(openedAt - minuteAt) / 60_000} ${close} ${volume}`);

@@ -77,7 +77,7 @@ const taker = defineStrategy({
     additionalProperties: false,
     properties: { apiToken: { type: "string" }, side: { type: "string", enum: ["buy", "sell"] } },
   },
-  desired: ({ market, random, options: { side = "buy" } }) =>
+  wanted: ({ market, random, options: { side = "buy" } }) =>
     market.quotes(swap).pipe(
       take(1),
       switchMap(() =>
@@ -229,7 +229,7 @@ describe("A live session", () => {
       defineStrategy({
         name: "paced",
         options: { type: "object", additionalProperties: false, properties: {} },
-        desired: ({ market }) =>
+        wanted: ({ market }) =>
           market.quotes(swap).pipe(
             map(({ at }) => [
               {

@@ -39,7 +39,7 @@ describe("The market data of a session", () => {
   });
 
   it("keeps bars, and trades whether or not anybody listened to them", async () => {
-    const bars = strategy("bars", { desired: ({ market }) => market.candles(swap, 2_000).pipe(map(() => [])) });
+    const bars = strategy("bars", { wanted: ({ market }) => market.candles(swap, 2_000).pipe(map(() => [])) });
     const { dir } = await record([bars], { ms: 30_000 });
     const { tape } = marketOf(readSession(dir));
     const kinds = tape.series.map((series) => [series.kind, series.at.length] as const);

@@ -240,7 +240,7 @@ describe("A history source in the config of a backtest", () => {
 
   it("that is no source is refused with what to write", async () => {
     const dir = stored(createTape([btc], [bars()]));
-    const config = { ...configOf(dir, [strategy("idle", { desired: () => NEVER })]), history: "out/perp" };
+    const config = { ...configOf(dir, [strategy("idle", { wanted: () => NEVER })]), history: "out/perp" };
     await expect(runBacktest(config)).rejects.toThrow(
       /config\.history: "out\/perp" is no history source\. Write fromFolder/,
     );

@@ -21,7 +21,7 @@ import { constant, paper } from ${JSON.stringify(join(source, "src/backtest.ts")
 const resting = defineStrategy({
   name: "resting",
   options: { type: "object", additionalProperties: false, properties: { px: { type: "string" } } },
-  desired: ({ market, options: { px } }) =>
+  wanted: ({ market, options: { px } }) =>
     market.quotes("BTC-USDT-SWAP").pipe(take(1), switchMap(() => concat(of([{ slot: "one", instId: "BTC-USDT-SWAP", side: "buy", px, qty: "0.01" }]), NEVER))),
 });
 export default defineConfig(() => ({

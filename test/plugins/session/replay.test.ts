@@ -57,7 +57,7 @@ describe("A replay does what was recorded", () => {
 
   it("with a strategy on timers, pauses and delays", async () => {
     const timed = strategy("timed", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           debounceTime(300),
           delay(20),
@@ -96,7 +96,7 @@ describe("A replay does what was recorded", () => {
 
   it("whatever the seed, with a strategy that throws dice and another beside it", async () => {
     const dice = strategy("dice", {
-      desired: ({ market, random }) =>
+      wanted: ({ market, random }) =>
         timer(0, 700).pipe(
           map((round) =>
             [
@@ -128,7 +128,7 @@ describe("A replay does what was recorded", () => {
           }),
         ),
     });
-    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000"), far("b", "49000")]), NEVER) });
+    const resting = strategy("resting", { wanted: () => concat(of([far("a", "50000"), far("b", "49000")]), NEVER) });
     const recording = await record([resting, failing], {
       plugins: [killSwitch({ onFailure: true }), consolePanel({ everyMs: 500 })],
       ms: 12_000,
@@ -154,7 +154,7 @@ describe("A replay does what was recorded", () => {
   });
 
   it("with a halt from outside and orders cancelled at the stop", async () => {
-    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000")]), NEVER) });
+    const resting = strategy("resting", { wanted: () => concat(of([far("a", "50000")]), NEVER) });
     const halted = await record([resting], {
       during: (engine) => {
         engine.halt("enough").subscribe();
@@ -168,8 +168,8 @@ describe("A replay does what was recorded", () => {
   });
 
   it("with one strategy halted from outside and the other left alone, and with everything held closed", async () => {
-    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000")]), NEVER) });
-    const other = strategy("other", { desired: () => concat(of([far("b", "49000")]), NEVER) });
+    const resting = strategy("resting", { wanted: () => concat(of([far("a", "50000")]), NEVER) });
+    const other = strategy("other", { wanted: () => concat(of([far("b", "49000")]), NEVER) });
     const one = await record([resting, other], {
       ms: 8_000,
       during: (engine) => {
@@ -181,7 +181,7 @@ describe("A replay does what was recorded", () => {
     expect(halts(one)).toEqual([expect.stringContaining('"strategy":"other"')]);
     expect(linesOf(one.dir).filter((line) => line.includes('"mode.changed"') && line.includes('"halted"'))).toEqual([]);
     expect(await replayed(one)).toMatchObject(same);
-    const buying = strategy("buying", { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
+    const buying = strategy("buying", { wanted: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
     const closed = await record([buying], {
       ms: 12_000,
       during: (engine, clock) => {
@@ -196,7 +196,7 @@ describe("A replay does what was recorded", () => {
 
   it("with what one strategy holds closed from outside, and nothing of the other's", async () => {
     const buying = (name: string) =>
-      strategy(name, { desired: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
+      strategy(name, { wanted: () => concat(of([{ ...far("in", "70000"), qty: "0.01" }]), NEVER) });
     const closed = await record([buying("one"), buying("two")], {
       ms: 12_000,
       during: (engine, clock) => {
@@ -218,7 +218,7 @@ describe("A replay does what was recorded", () => {
         traceRequests({ submitted: () => undefined, leaves, ends: () => undefined });
       },
     });
-    const resting = strategy("resting", { desired: () => concat(of([far("a", "50000")]), NEVER) });
+    const resting = strategy("resting", { wanted: () => concat(of([far("a", "50000")]), NEVER) });
     const traced = await record([resting], { plugins: [tracing({})] });
     expect(spans).toBeGreaterThan(0);
     expect(linesOf(traced.dir).join("\n")).not.toMatch(/traceparent|abababab/);
@@ -269,7 +269,7 @@ describe("A replay does what was recorded", () => {
   it("with books and bars", async () => {
     const seen: string[] = [];
     const reader = strategy("reader", {
-      desired: ({ market }) => {
+      wanted: ({ market }) => {
         market.candles(swap, 2_000).subscribe(({ close }) => seen.push(close));
         market.trades(swap).subscribe(({ qty }) => seen.push(qty));
         return market.books(swap).pipe(
@@ -296,7 +296,7 @@ describe("A divergence", () => {
         required: ["px"],
         properties: { px: { type: "string" } },
       },
-      desired: ({ options }) => timer(1_000).pipe(switchMap(() => concat(of([far("one", options.px)]), NEVER))),
+      wanted: ({ options }) => timer(1_000).pipe(switchMap(() => concat(of([far("one", options.px)]), NEVER))),
     })({ px });
 
   it("names the option that was changed and the field of the request that came of it", async () => {
@@ -316,7 +316,7 @@ describe("A divergence", () => {
 
   it("is found where a strategy does more, or less, or at another time", async () => {
     const quiet = strategy("s", { run: () => EMPTY });
-    const busy = strategy("s", { desired: () => concat(of([far("a", "50000")]), NEVER) });
+    const busy = strategy("s", { wanted: () => concat(of([far("a", "50000")]), NEVER) });
     const early = strategy("s", { run: () => timer(2_000) });
     const late = strategy("s", { run: () => timer(2_500) });
     const more = await replayed(await record([quiet]), { strategies: [busy] });

@@ -7,7 +7,7 @@ import { sessionFormat } from "../../../plugins/session/session-records.ts";
 import { fileOf, linesOf, newFolder, type Recording, record, replayed, rewrite, strategy } from "./harness/session.ts";
 
 const order = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy" as const, px: "50000", qty: "0.01" };
-const placer = strategy("placer", { desired: () => timer(1_000).pipe(switchMap(() => concat(of([order]), NEVER))) });
+const placer = strategy("placer", { wanted: () => timer(1_000).pipe(switchMap(() => concat(of([order]), NEVER))) });
 
 let original: Recording;
 let lines: readonly string[];

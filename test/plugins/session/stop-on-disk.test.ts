@@ -23,7 +23,7 @@ it("An answer of the disk that has not had its turn when the service stops is no
   const wanted = { slot: "a", instId: "BTC-USDT-SWAP", side: "buy", px: "20000", qty: "0.01" } as const;
   const go$ = new Subject<void>();
   let stopping = false;
-  const taken = record([strategy("s", { desired: () => go$.pipe(switchMap(() => concat(of([wanted]), NEVER))) })], {
+  const taken = record([strategy("s", { wanted: () => go$.pipe(switchMap(() => concat(of([wanted]), NEVER))) })], {
     journal: { dir: "journal" },
     record: { openDisk },
     during: (engine) => {

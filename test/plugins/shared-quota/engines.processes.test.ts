@@ -81,7 +81,7 @@ const wanted = ["90000", "89000", "88000"].map(
 const bids = defineStrategy({
   name: "bids",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     market.quotes(instId).pipe(
       take(1),
       switchMap(() => concat(of(wanted), NEVER)),
@@ -224,7 +224,7 @@ describe.skipIf(redisServer === undefined)(
         const watcher = defineStrategy({
           name: "watcher",
           options: { type: "object", additionalProperties: false, properties: {} },
-          desired: ({ account }) =>
+          wanted: ({ account }) =>
             account.balances$.pipe(
               tap(({ value, stale }) =>
                 told.push(stale ? "stale" : value.map(({ currency, balance }) => `${balance} ${currency}`).join()),
@@ -268,7 +268,7 @@ describe.skipIf(redisServer === undefined)(
       const watcher = defineStrategy({
         name: "watcher",
         options: { type: "object", additionalProperties: false, properties: {} },
-        desired: ({ account }) => account.balances$.pipe(ignoreElements()),
+        wanted: ({ account }) => account.balances$.pipe(ignoreElements()),
       });
       const credentials = createCredentials({ apiKey: "ann-1", secretKey: "ann-1 secret", passphrase: "ann-1 phrase" });
       const config = {

@@ -11,7 +11,7 @@ import { strategy } from "../session/harness/session.ts";
 const credentials = createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" });
 const config = {
   service: live({ environment: "testnet", baseUrl: "http://127.0.0.1:1", keys: [{ credentials }] }),
-  strategies: [strategy("one", { desired: () => NEVER })],
+  strategies: [strategy("one", { wanted: () => NEVER })],
 };
 const desk = { store: { env: "STORE" }, group: "desk" };
 

@@ -219,7 +219,7 @@ describe("An instant that does not end", () => {
   it("violates an invariant, and ends the scenario", async () => {
     const want = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy", qty: "0.01" } as const;
     const wanted$ = range(0, 21_000).pipe(map((step) => [{ ...want, px: String(30_000 + step) }]));
-    const restless = strategy("restless", { desired: () => concat(wanted$, NEVER) });
+    const restless = strategy("restless", { wanted: () => concat(wanted$, NEVER) });
     // Every wanted order is refused by a rule, and the next one comes at once.
     const { failures } = await simulate(
       { ...busy, strategies: [restless], orders: { openInAll: 0 } },

@@ -51,7 +51,7 @@ describe("A simulated scenario", () => {
   });
 
   it("in which a strategy fails is told, with no more faults than that takes", async () => {
-    const broken = strategy("broken", { desired: () => throwError(() => new Error("of its own making")) });
+    const broken = strategy("broken", { wanted: () => throwError(() => new Error("of its own making")) });
     const { failures } = await simulate({ ...shipped, strategies: [broken] }, quick);
     expect(failures).toEqual([
       expect.objectContaining({
@@ -89,7 +89,7 @@ describe("A simulated scenario", () => {
 
   it("notices a wanted order that is never carried out", async () => {
     const want = { slot: "one", instId: "BTC-USDT-SWAP", side: "buy", px: "30000", qty: "0.01" } as const;
-    const idle = strategy("idle", { desired: () => concat(of([want]), NEVER) });
+    const idle = strategy("idle", { wanted: () => concat(of([want]), NEVER) });
     const unwilling = { ...shipped, strategies: [idle], orders: { openInAll: 0 } };
     // Refused by a rule: that wanted order has had its time.
     expect((await simulate(unwilling, quick)).failures).toEqual([]);

@@ -37,7 +37,7 @@ const profits = { ann: "1.88", ben: "-2.2604" } as const;
 
 const traded = async (plugin: Plugin, given: TestOptions["users"] = users): Promise<PluginTest> => {
   const ben$ = new Subject<readonly WantedOrder[]>();
-  const ofBen = { ...strategy("of ben", { desired: () => concat(of([]), ben$, NEVER) }), user: "ben" };
+  const ofBen = { ...strategy("of ben", { wanted: () => concat(of([]), ben$, NEVER) }), user: "ben" };
   const t = await testPlugin(plugin, { users: given, strategies: [ofBen], fees: { makerBps: "2", takerBps: "5" } });
   // Accounts are read before anything is traded.
   await t.advance(5_000);

@@ -353,7 +353,7 @@ describe.skipIf(!hasSqlite())("A database over restarts", () => {
   const buyOnce = defineStrategy({
     name: "buy-once",
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: () =>
+    wanted: () =>
       concat(
         of([{ slot: "a", instId: "BTC-USDT-SWAP", side: "buy" as const, ordType: "market" as const, qty: "0.002" }]),
         NEVER,

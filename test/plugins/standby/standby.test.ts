@@ -363,7 +363,7 @@ describe("An engine that stands by", () => {
     const credentials = createCredentials({ apiKey: "a", secretKey: "b", passphrase: "c" });
     const engine = createEngine({
       service: live({ environment: "testnet", baseUrl: "http://127.0.0.1:1", keys: [{ credentials }] }),
-      strategies: [strategy("one", { desired: () => NEVER })],
+      strategies: [strategy("one", { wanted: () => NEVER })],
       journal: { dir },
       plugins: [standby({ store: "redis://:secret@127.0.0.1:1", group: "desk" })],
     });
@@ -392,7 +392,7 @@ describe("A config with a standby", () => {
   });
   const config = {
     service,
-    strategies: [strategy("one", { desired: () => NEVER })],
+    strategies: [strategy("one", { wanted: () => NEVER })],
   };
   const hot = standby({ store: "redis://localhost", group: "desk" });
 

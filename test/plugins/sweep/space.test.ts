@@ -31,7 +31,7 @@ const maker = defineStrategy({
       properties: { mode: { type: "string", const: "wild" }, levels: { type: "integer", minimum: 3 } },
     },
   } as const,
-  desired: () => NEVER,
+  wanted: () => NEVER,
 });
 const strategies = [maker({}), maker({ levels: 5 }, { as: "maker v1.1" })];
 

@@ -36,7 +36,7 @@ const here = fileURLToPath(import.meta.url);
 const tuned = defineStrategy({
   name: "tuned",
   options: { type: "object", required: ["n"], properties: { n: { type: "number" } } },
-  desired: () => NEVER,
+  wanted: () => NEVER,
 })({ n: 1 });
 const sweepOptions = {
   variations: [readVariation("tuned.n=1,2")],
@@ -52,12 +52,12 @@ const sentAt = (events: readonly Event[]): readonly number[] =>
 
 /** Another price every ten seconds. */
 const wanderer = strategy("wanderer", {
-  desired: () => timer(0, 10_000).pipe(map((round) => [far("w", String(30_000 + round))])),
+  wanted: () => timer(0, 10_000).pipe(map((round) => [far("w", String(30_000 + round))])),
 });
 
 /** Buys and sells at the market in turn. */
 const swinger = strategy("swinger", {
-  desired: () =>
+  wanted: () =>
     timer(0, 7_000).pipe(
       map((round) => [
         {
@@ -184,6 +184,6 @@ describe("A warm-up period", () => {
     [-1, "warmUpMs: must be >= 0"],
     [119_750, "backtest options.warmUpMs: 119750 leaves nothing of a recording of 119750 ms. Shorten the warm-up"],
   ])("of %d ms is refused", async (warmUpMs, message) => {
-    await expect(run([strategy("idle", { desired: () => concat(of([]), NEVER) })], warmUpMs)).rejects.toThrow(message);
+    await expect(run([strategy("idle", { wanted: () => concat(of([]), NEVER) })], warmUpMs)).rejects.toThrow(message);
   });
 });

@@ -70,7 +70,7 @@ const start = (
   const strategy = defineStrategy({
     name: "one-bid",
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market }) => {
+    wanted: ({ market }) => {
       const bid = (px: string): WantedOrder => ({
         slot: "bid",
         instId,

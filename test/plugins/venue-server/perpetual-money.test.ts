@@ -179,7 +179,7 @@ describe("Liquidation in a run", () => {
     const { events, plugin } = recorder();
     // The second wanted order comes when everything is lost.
     const wanting = strategy("wanting", {
-      desired: () =>
+      wanted: () =>
         timer(0, 55 * 60_000).pipe(
           map((round) => [
             { slot: "far", instId: swap, side: "buy" as const, px: round === 0 ? "20000" : "10000", qty: "0.01" },
@@ -188,7 +188,7 @@ describe("Liquidation in a run", () => {
     });
     const seen: string[] = [];
     const watching = strategy("watching", {
-      desired: ({ account }) =>
+      wanted: ({ account }) =>
         account.positions$.pipe(
           map(({ value }) => {
             seen.push(value.map(({ pos }) => pos).join());
@@ -366,7 +366,7 @@ describe("Recorded terms of an instrument", () => {
       floats([1, 1]),
     ]);
     const gone = seriesOf("change", 0, at([[10_050], [60_000]]), [floats([1, 1]), floats([1, 1]), Uint8Array.of(0, 0)]);
-    const idle = strategy("idle", { desired: () => NEVER });
+    const idle = strategy("idle", { wanted: () => NEVER });
     const report = await run(createTape([spot], [gone, prints]), [idle], { balances: { USDT: "5", BTC: "2" } });
     expect([report.equity[0]?.equity, report.pnl]).toEqual(["120005", "2000"]);
   });

@@ -78,7 +78,7 @@ const setup = async ({
     service,
     // The lock of a journal is the machine's: another run of these tests must not hold it.
     instance: `w${process.pid}`,
-    strategies: [strategy("s", { desired: () => wanted$ })],
+    strategies: [strategy("s", { wanted: () => wanted$ })],
     plugins: [watchdog !== null && watchdogWith({ dial })({ ...watchdog, ...(startWithinMs && { startWithinMs }) })],
     ...(disk && { journal: { dir: "j" } }),
   };

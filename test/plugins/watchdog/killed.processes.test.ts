@@ -123,7 +123,7 @@ const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side
 const rests = defineStrategy({
   name: "rests",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () => concat(of([far("a", "20000"), far("b", "20100")]), NEVER),
+  wanted: () => concat(of([far("a", "20000"), far("b", "20100")]), NEVER),
 });
 export default defineConfig({
   service: live({ environment: "testnet", baseUrl: process.env["SLUICE_BASE_URL"] ?? "", keys: [fromEnv("SLUICE")], push: false }),

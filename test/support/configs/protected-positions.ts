@@ -71,7 +71,7 @@ const planned = (name: string, plan: Plan) => {
   return defineStrategy({
     name,
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market, own, now }) => {
+    wanted: ({ market, own, now }) => {
       const begin: State = { round: now(), from: now(), heldSince: undefined, wanted: protections };
       return combineLatest([market.quotes(instId), own.positions$]).pipe(
         scan(

@@ -11,7 +11,7 @@ const fickle = defineStrategy({
     additionalProperties: false,
     properties: { mood: { type: "string", enum: ["calm", "loud", "throws", "exits", "spins"], default: "calm" } },
   },
-  desired: ({ options: { mood } }) => {
+  wanted: ({ options: { mood } }) => {
     if (mood === "throws") throw new Error("out of temper");
     if (mood === "exits") process.exit(3);
     if (mood === "loud") process.stdout.write("look at me\n");

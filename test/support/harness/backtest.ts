@@ -95,7 +95,7 @@ export const recorder = () => {
   return { events, plugin: plugin({}) };
 };
 
-type Parts = Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">;
+type Parts = Pick<StrategyDefinition<typeof closed, object>, "wanted" | "run">;
 
 /** A strategy without options. */
 export const strategy = (name: string, parts: Parts): Strategy =>

@@ -149,7 +149,7 @@ export class Dead extends Error {}
 const noOptions = { type: "object", additionalProperties: false, properties: {} } as const;
 const writes: readonly string[] = ["placeOrder", "amendOrder", "cancelBatch"];
 
-const desiredOf =
+const wantedOf =
   (world: World) =>
   ({ own }: Pick<StrategyContext<never>, "own">): Observable<readonly Wanted[]> => {
     world.position = own.position;
@@ -233,11 +233,11 @@ export const lifeOf = (world: World) => {
   const events: Event[] = [];
   const { second$ } = world;
   const second =
-    second$ === undefined ? [] : [defineStrategy({ name: "two", options: noOptions, desired: () => second$ })({})];
+    second$ === undefined ? [] : [defineStrategy({ name: "two", options: noOptions, wanted: () => second$ })({})];
   const engine = createEngine(
     {
       service,
-      strategies: [defineStrategy({ name: "one", options: noOptions, desired: desiredOf(world) })({}), ...second],
+      strategies: [defineStrategy({ name: "one", options: noOptions, wanted: wantedOf(world) })({}), ...second],
       journal: { dir: "journal", ...world.journal },
       orders: world.orders,
       profile: world.profile,

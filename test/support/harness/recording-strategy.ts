@@ -6,7 +6,7 @@ import { strategy, swap } from "./backtest.ts";
 /** Joins the best bid, and writes down what it is told and by which quote it answers a fill. */
 export const witness = (log: string[]): Strategy =>
   strategy("witness", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market
         .quotes(swap)
         .pipe(map(({ bidPx }) => [{ slot: "bid", instId: swap, side: "buy" as const, px: bidPx, qty: "0.001" }])),

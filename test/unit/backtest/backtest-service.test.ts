@@ -12,7 +12,7 @@ describe("The paper service", () => {
     const seen: string[] = [];
     const note = (what: string) => seen.push(what);
     const eyes = strategy("eyes", {
-      desired: ({ market, now }) => {
+      wanted: ({ market, now }) => {
         market
           .quotes(swap)
           .pipe(take(2))
@@ -63,7 +63,7 @@ describe("The paper service", () => {
     const clock = createVirtualClock(0);
     const late: number[] = [];
     const eyes = strategy("eyes", {
-      desired: ({ market, now }) => {
+      wanted: ({ market, now }) => {
         market.candles(swap, 1_000).subscribe(({ at }) => late.push(now() - at));
         return NEVER;
       },

@@ -31,7 +31,7 @@ const flat = (volumes: readonly number[], range = 0): readonly Bar[] =>
 
 const bought = async (bars: readonly Bar[], fills?: FillModel, instId = "BTC-USDT-SWAP") => {
   const buyer = strategy("buyer", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       concat(
         market.candles(instId, minute).pipe(
           take(1),

@@ -105,7 +105,7 @@ describe("A backtest on bars", () => {
   it("fills inside the bar the order was in, never at a price that was past", async () => {
     const fills: (readonly [number, number])[] = [];
     const buyer = strategy("buyer", {
-      desired: ({ market, own, now }) => {
+      wanted: ({ market, own, now }) => {
         own.updates$.subscribe(({ phase, record }) => {
           if (phase === "filled") fills.push([now() - startAt, Number(record?.avgPx) * 10]);
         });

@@ -36,7 +36,7 @@ const marketOf = (shown: readonly (typeof products)[number][]): Tape =>
 
 const buyer = (name: string, instId: string, qty: string) =>
   strategy(name, {
-    desired: () =>
+    wanted: () =>
       timer(10_000).pipe(map(() => [{ slot: "x", instId, side: "buy" as const, ordType: "market" as const, qty }])),
   });
 

@@ -161,7 +161,7 @@ describe("The default fill model", () => {
 
   it("that cannot be had names product, what there is and what to write", async () => {
     const tape = createTape([btc], [trades([[0, 1, 1, 1]]), bars]);
-    await expect(run(tape, [strategy("idle", { desired: () => NEVER })], "book")).rejects.toThrow(
+    await expect(run(tape, [strategy("idle", { wanted: () => NEVER })], "book")).rejects.toThrow(
       'fills: "book" needs book levels, and the recording holds none of BTC-USDT-SWAP, only trades and candles. Write "trades", leave fills out to have it chosen by product, or record book levels.',
     );
   });
@@ -188,7 +188,7 @@ const once = (
   ordType: "limit" | "market" | "ioc" | "fok" | "post_only" = "limit",
 ) =>
   strategy(`${side} ${ms} ${ordType}`, {
-    desired: ({ now }) =>
+    wanted: ({ now }) =>
       concat(
         timer(startAt + ms - now()).pipe(
           map(() => [{ slot: "x", instId: swap, side, qty, ordType, ...(px === undefined ? {} : { px }) }]),
@@ -379,7 +379,7 @@ describe("Fills worked out by hand", () => {
     const pair = { ...btc, instId: "BTC-USDT" };
     const tape = createTape([pair], prints.series);
     const buyer = strategy("buyer", {
-      desired: ({ now }) =>
+      wanted: ({ now }) =>
         concat(
           timer(startAt + 1_000 - now()).pipe(
             map(() => [

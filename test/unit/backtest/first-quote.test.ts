@@ -40,7 +40,7 @@ const reported = async (quotes: number): Promise<RunReport> => {
   const eager = defineStrategy({
     name: "eager",
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: () => NEVER.pipe(startWith([{ slot: "m", instId, side: "buy", ordType: "market", qty: "0.02" } as const])),
+    wanted: () => NEVER.pipe(startWith([{ slot: "m", instId, side: "buy", ordType: "market", qty: "0.02" } as const])),
   });
   const config = defineConfig({ service: backtest({ latency: constant(10) }), strategies: [eager({})] });
   return runBacktest(config, {

@@ -41,7 +41,7 @@ const filled = async (tape: Tape, order: Partial<WantedOrder>, afterBars = 2) =>
   const { events, plugin } = recorder();
   const wanted: WantedOrder = { slot: "one", instId: swap, side: "buy", ordType: "market", qty: "0.1", ...order };
   const waiter = strategy("waiter", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       concat(
         market.candles(swap, day).pipe(
           take(afterBars),
@@ -108,7 +108,7 @@ describe("A market order in an outage", () => {
   const atMinute = async (tape: Tape) => {
     const { events, plugin } = recorder();
     const buyer = strategy("buyer", {
-      desired: () =>
+      wanted: () =>
         concat(
           timer(2 * minute).pipe(
             map(() => [{ slot: "one", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }]),

@@ -61,7 +61,7 @@ describe("Within one instant,", () => {
   it("an order that arrives with a row meets the market of that row", async () => {
     const prices: string[] = [];
     const eager = strategy("eager", {
-      desired: ({ market, own }) => {
+      wanted: ({ market, own }) => {
         own.updates$.subscribe(({ phase, record: told }) => {
           if (phase === "filled") prices.push(told?.avgPx ?? "");
         });

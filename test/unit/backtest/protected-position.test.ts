@@ -14,7 +14,7 @@ import { testPlugin, testStrategy } from "../../../src/testing.ts";
 const btc = "BTC-USDT-SWAP";
 const options = { type: "object", additionalProperties: false, properties: {} } as const;
 const wanting = (wanted$: Observable<readonly Wanted[]>, name = "s") =>
-  defineStrategy({ name, options, desired: () => wanted$ })({});
+  defineStrategy({ name, options, wanted: () => wanted$ })({});
 const long = (protect: Protect): WantedOrder => ({
   slot: "long",
   instId: btc,

@@ -22,7 +22,7 @@ import { generateTapeFor, type RunReport } from "../../support/harness/generated
 const lively = stored(generateTapeFor([swap], 10));
 
 const swinger = strategy("swinger", {
-  desired: () =>
+  wanted: () =>
     timer(1_000, 15_000).pipe(
       map((round) => [
         {
@@ -37,7 +37,7 @@ const swinger = strategy("swinger", {
     ),
 });
 const maker = strategy("maker", {
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     market.quotes(swap).pipe(
       map(({ bidPx, askPx }) => [
         {
@@ -61,7 +61,7 @@ const maker = strategy("maker", {
       ]),
     ),
 });
-const resting = strategy("resting", { desired: () => concat(of([far("a"), far("b", "31000")]), NEVER) });
+const resting = strategy("resting", { wanted: () => concat(of([far("a"), far("b", "31000")]), NEVER) });
 
 const detailed = async (dir: string, strategies: readonly Strategy[], options: ArenaOptions = {}) => {
   const kept: RunDetails[] = [];
@@ -222,7 +222,7 @@ describe("The report of a run of days", () => {
   const hours = Array.from({ length: 204 }, (_, hour) => 600_000 + 1_000 * hour);
   const bars = hours.map((open) => [open, open + 1_000, open, open + 1_000]);
   const holder = strategy("holder", {
-    desired: () =>
+    wanted: () =>
       timer(7_201_000).pipe(
         map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.1" }]),
       ),
@@ -249,7 +249,7 @@ describe("The report of a run of days", () => {
 describe("Market data requested but not available", () => {
   const dir = stored(calm(60));
   const asking = strategy("asking", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       merge(market.quotes(swap), market.books(swap), market.trades(swap), market.candles(swap, 10_000)).pipe(
         ignoreElements(),
       ),
@@ -265,8 +265,8 @@ describe("Market data requested but not available", () => {
   it("is told of the strategy that asked, also where another one trades the product at the market", async () => {
     const bars = stored(candleTape(Array.from({ length: 3 }, () => [600_000, 600_100, 599_900, 600_050])));
     const order = { slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" };
-    const trader = strategy("trader", { desired: () => timer(100_000).pipe(map(() => [order])) });
-    const maker = strategy("waits-for-quotes", { desired: ({ market }) => market.quotes(swap).pipe(map(() => [])) });
+    const trader = strategy("trader", { wanted: () => timer(100_000).pipe(map(() => [order])) });
+    const maker = strategy("waits-for-quotes", { wanted: ({ market }) => market.quotes(swap).pipe(map(() => [])) });
     const { warnings, orders } = await run(bars, [maker, trader]);
     expect(orders.placed).toBe(1);
     expect(warnings).toEqual([
@@ -276,16 +276,16 @@ describe("Market data requested but not available", () => {
   });
 
   it("names a strategy that never emits beside one that trades", async () => {
-    const never = strategy("never", { desired: () => NEVER });
+    const never = strategy("never", { wanted: () => NEVER });
     const order = { slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" };
-    const trader = strategy("trader", { desired: () => timer(20_000).pipe(map(() => [order])) });
+    const trader = strategy("trader", { wanted: () => timer(20_000).pipe(map(() => [order])) });
     expect((await run(dir, [never, trader])).warnings).toEqual(["never wanted no order in this run."]);
   });
 
   it("is not what only the engine asked for to price a market order", async () => {
     const bars = stored(candleTape(Array.from({ length: 3 }, () => [600_000, 600_100, 599_900, 600_050])));
     const blind = strategy("blind", {
-      desired: () =>
+      wanted: () =>
         timer(100_000).pipe(
           take(1),
           map(() => [{ slot: "x", instId: swap, side: "buy" as const, ordType: "market" as const, qty: "0.01" }]),

@@ -27,7 +27,7 @@ const lively = stored(generateTapeFor([swap], 10));
 /** Sells and buys at the market in turn, four times a minute. */
 const swinger = (name = "swinger", qty = "0.05") =>
   strategy(name, {
-    desired: () =>
+    wanted: () =>
       timer(1_000, 15_000).pipe(
         map((round) => [
           {
@@ -45,7 +45,7 @@ const swinger = (name = "swinger", qty = "0.05") =>
 /** Rests at both best prices. */
 const maker = (name = "maker") =>
   strategy(name, {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(swap).pipe(
         map(({ bidPx, askPx }) => [
           {
@@ -86,7 +86,7 @@ describe("Money in a backtest", () => {
       [20_000, 600_500, 5_000, 600_510, 5_000],
     ]);
     const once = strategy("once", {
-      desired: () =>
+      wanted: () =>
         concat(
           of([{ slot: "in", instId: swap, side: "buy" as const, ordType: "market" as const, sz: "600.01" }]),
           timer(startAt + 5_000 - (startAt - 5_000)).pipe(map(() => [])),
@@ -125,7 +125,7 @@ describe("Money in a backtest", () => {
       ],
     );
     const last = strategy("last", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market
           .quotes(swap)
           .pipe(
@@ -177,7 +177,7 @@ describe("The backtest report", () => {
   });
 
   it("tells latency from submission to acceptance", async () => {
-    const report = await run(dir, [strategy("one", { desired: () => concat(of([far()]), NEVER) })]);
+    const report = await run(dir, [strategy("one", { wanted: () => concat(of([far()]), NEVER) })]);
     expect(report.latency.place).toEqual({ count: 1, p50: 10, p99: 10 });
   });
 
@@ -252,7 +252,7 @@ describe("Overrides of a backtest", () => {
 
   it("lifting the limits lifts both sides: nothing waits, nothing is refused, more is sent", async () => {
     const eager = strategy("eager", {
-      desired: () =>
+      wanted: () =>
         timer(0, 100).pipe(
           map((round) =>
             Array.from({ length: 4 }, (_, index) => ({
@@ -277,7 +277,7 @@ describe("Overrides of a backtest", () => {
 
 describe("Await in a strategy", () => {
   const patient = strategy("patient", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(swap).pipe(
         concatMap(async (quote) => {
           for (let turn = 0; turn < 5; turn++) await Promise.resolve();

@@ -76,7 +76,7 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
     ]);
     const prices: string[] = [];
     const eager = strategy("eager", {
-      desired: ({ market, own }) => {
+      wanted: ({ market, own }) => {
         own.updates$.subscribe(({ phase, record }) => {
           if (phase === "filled") prices.push(record?.avgPx ?? "");
         });
@@ -98,7 +98,7 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
 
   it("reads its service's clock: a skew changes nothing but the records", async () => {
     const once = strategy("once", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market
           .quotes(swap)
           .pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),
@@ -120,7 +120,7 @@ describe("Orders at the simulated service meet the market of their arrival:", ()
       quoteTape(Array.from({ length: 120 }, (_, index) => [index * 1_000, 600_000, 5_000, 600_010, 5_000])),
     );
     const buyer = strategy("buyer", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market
           .quotes(swap)
           .pipe(map(({ askPx }) => [{ slot: "x", instId: swap, side: "buy" as const, px: askPx, qty: "0.01" }])),

@@ -27,7 +27,7 @@ const run = (spotBuyFee: "base" | "quote") =>
     }),
     strategies: [
       strategy("holder", {
-        desired: ({ own }) =>
+        wanted: ({ own }) =>
           concat(
             timer(10_000).pipe(
               map(() => [{ slot: "in", instId, side: "buy" as const, ordType: "market" as const, qty: "0.1" }]),

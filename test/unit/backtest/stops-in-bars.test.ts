@@ -16,7 +16,7 @@ const flat: Bar = [1_000, 1_000, 1_000, 1_000];
 const holding = (protect: Protect, side: "buy" | "sell", { name, qty } = { name: "holder", qty: "0.1" }) => {
   const order: WantedOrder = { slot: "one", instId: swap, side, ordType: "market", qty, protect };
   return strategy(name, {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       concat(
         market.candles(swap, hour).pipe(
           take(1),

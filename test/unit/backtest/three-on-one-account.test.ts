@@ -18,7 +18,7 @@ const swinging = (
   of: Signal,
 ): Strategy =>
   strategy(name, {
-    desired: (context) =>
+    wanted: (context) =>
       of(context).pipe(
         scan(
           ({ now, last, round }, signal) =>
@@ -89,7 +89,7 @@ const strength: Signal = (context) =>
   );
 
 const maker = strategy("maker", {
-  desired: ({ market }) =>
+  wanted: ({ market }) =>
     market.quotes(swap).pipe(
       map(({ bidPx, askPx }) => [
         { slot: "bid", instId: swap, side: "buy" as const, px: sub(bidPx, "4"), qty: "0.004", keepWithin: "12" },

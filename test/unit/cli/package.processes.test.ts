@@ -42,7 +42,7 @@ import { simulate } from "sluice/plugins/simulate";
 export const once = defineStrategy({
   name: "once",
   options: { type: "object", additionalProperties: false, properties: { instId: { type: "string", default: "BTC-USDT-SWAP" } } },
-  desired: ({ market, options }) => {
+  wanted: ({ market, options }) => {
     const quotes: Observable<Quote> = market.quotes(options.instId);
     return quotes.pipe(map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }]));
   },
@@ -175,7 +175,7 @@ import joinBest from "sluice/strategies/join-best";
 const once = defineStrategy({
   name: "once",
   options: { type: "object", additionalProperties: false, properties: { instId: { type: "string", default: "BTC-USDT-SWAP" } } },
-  desired: ({ market, options }) =>
+  wanted: ({ market, options }) =>
     market.quotes(options.instId).pipe(take(1), map(({ bidPx }) => [{ slot: "bid", instId: options.instId, side: "buy" as const, px: bidPx, notional: "100" }])),
 });
 

@@ -59,7 +59,7 @@ import { defineStrategy } from "sluice";
 export const once = defineStrategy({
   name: "once",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: ({ market }) => market.quotes("BTC-USDT-SWAP").pipe(take(1),
+  wanted: ({ market }) => market.quotes("BTC-USDT-SWAP").pipe(take(1),
     map(({ askPx }) => [{ slot: "bid", instId: "BTC-USDT-SWAP", side: "buy" as const, px: askPx, qty: "0.01" }])),
 });
 `;

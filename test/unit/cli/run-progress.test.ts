@@ -175,8 +175,8 @@ describe("The text line of an event", () => {
     ["mode", { type: "mode.changed", mode: "reducing", reason: "late" }, "mode reducing: late"],
     [
       "failure that begins with the name",
-      { type: "strategy.failed", strategy: "ladder", message: "ladder: `desired` emitted 7" },
-      "strategy failed ladder: `desired` emitted 7",
+      { type: "strategy.failed", strategy: "ladder", message: "ladder: `wanted` emitted 7" },
+      "strategy failed ladder: `wanted` emitted 7",
     ],
     [
       "failure",

@@ -53,7 +53,7 @@ const far = (slot: string, px: string) => ({ slot, instId: "BTC-USDT-SWAP", side
 const rests = defineStrategy({
   name: "rests",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () => concat(of([far("a", "20000"), far("b", "20100")]), NEVER),
+  wanted: () => concat(of([far("a", "20000"), far("b", "20100")]), NEVER),
 });
 process.stderr.write("config loaded\\n");
 export default defineConfig({

@@ -29,7 +29,7 @@ const engineOf = () => {
     };
     return { ...opened, load, start };
   };
-  const strategies = [strategy("one", { desired: () => NEVER })];
+  const strategies = [strategy("one", { wanted: () => NEVER })];
   const openDisk = async () => {
     happened.push("journal");
     return memoryDisk();

@@ -17,7 +17,7 @@ const turn = async (clock: VirtualClock, ms: number): Promise<void> => {
 };
 
 const resting = (name = "resting", px = "30000") =>
-  strategy(name, { desired: () => concat(of([far("a", px), far("b", px)]), NEVER) });
+  strategy(name, { wanted: () => concat(of([far("a", px), far("b", px)]), NEVER) });
 
 const setup = (
   startsAt = 1_700_000_000_000,
@@ -109,7 +109,7 @@ describe("An engine inside a program", () => {
 
   it("halts: takes back what rests and what is under way, places nothing, until resumed", async () => {
     const ticking = strategy("ticking", {
-      desired: () => timer(0, 1_000).pipe(map((round) => [{ ...far("a"), round, px: `${30_000 + round}` }])),
+      wanted: () => timer(0, 1_000).pipe(map((round) => [{ ...far("a"), round, px: `${30_000 + round}` }])),
     });
     const { engine, clock, phases } = await started(setup(undefined, [ticking]));
     const seen: string[] = [];
@@ -204,7 +204,7 @@ describe("What a strategy is told", () => {
   it("products, estimates and its own orders", async () => {
     const told: unknown[] = [];
     const curious = strategy("curious", {
-      desired: ({ listed, estimate, own, name }) => {
+      wanted: ({ listed, estimate, own, name }) => {
         told.push(
           name,
           listed().map(({ instId }) => instId),

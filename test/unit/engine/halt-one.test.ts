@@ -13,7 +13,7 @@ it("Halts one strategy and no other", async () => {
     options: closed,
     setup: ({ halt }) => timer(15_000).subscribe(() => halt("enough", { strategy: "a" }).subscribe()),
   });
-  const rests = (name: string) => strategy(name, { desired: () => concat(of([far()]), NEVER) });
+  const rests = (name: string) => strategy(name, { wanted: () => concat(of([far()]), NEVER) });
   const report = await run(dir, [rests("a"), rests("b")], { plugins: [plugin({})] });
   expect([report.perStrategy["a"]?.canceled, report.perStrategy["b"]?.canceled]).toEqual([1, 0]);
 });

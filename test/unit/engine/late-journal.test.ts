@@ -14,7 +14,7 @@ const journal = () => {
   const service = paper({ instruments: [swap] });
   const config = checkConfig({
     service,
-    strategies: [strategy("one", { desired: () => NEVER })],
+    strategies: [strategy("one", { wanted: () => NEVER })],
     journal: { dir: "journal" },
   });
   const disk = memoryDisk();

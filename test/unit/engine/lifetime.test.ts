@@ -84,7 +84,7 @@ describe("A stopped engine", () => {
     };
     const engine = createEngine({
       service,
-      strategies: [strategy("one", { desired: () => concat(of([far()]), NEVER) })],
+      strategies: [strategy("one", { wanted: () => concat(of([far()]), NEVER) })],
     });
     const events: Event[] = [];
     engine.on("event", (event) => events.push(event));

@@ -12,7 +12,7 @@ const placedAt = async (quota: NonNullable<Config["quota"]>, orders: number): Pr
   const wanted = Array.from({ length: orders }, (_, index) => far(`s${index}`, "30000"));
   const engine = createEngine({
     service: paper({ clock, instruments: [swap], latency: constant(10) }),
-    strategies: [strategy("many", { desired: () => concat(of(wanted), NEVER) })],
+    strategies: [strategy("many", { wanted: () => concat(of(wanted), NEVER) })],
     quota,
   });
   const sent: number[] = [];

@@ -15,7 +15,7 @@ it("A market order of a strategy that follows quotes is sized by the quote it ac
   const eachQuote = defineStrategy({
     name: "each-quote",
     options: none,
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(instId).pipe(
         scan((count) => count + 1, 0),
         map((count) => [{ slot: `q${count}`, instId, side, ordType: "market" as const, qty: "0.01" }]),
@@ -36,7 +36,7 @@ it("A stop is sized by the quote that triggers it, where its position was protec
   const held = defineStrategy({
     name: "held",
     options: none,
-    desired: () => concat(of([entry]), timer(5_000).pipe(map(() => [entry, later])), NEVER),
+    wanted: () => concat(of([entry]), timer(5_000).pipe(map(() => [entry, later])), NEVER),
   });
   const t = await testStrategy(held({}));
   show(t, 60_001);

@@ -32,7 +32,7 @@ const starts: string[] = [];
 const priced = defineStrategy({
   name: "priced",
   options,
-  desired: ({ options: { px, ends }, name }) => {
+  wanted: ({ options: { px, ends }, name }) => {
     starts.push(`${name} ${px} ${ends}`);
     const wanted = of([far("a", px), far("b", "30000")]);
     return concat(wanted, ends === "never" ? NEVER : ends === "fails" ? throwError(() => new Error("no luck")) : EMPTY);
@@ -70,7 +70,7 @@ const running = async (
 
 describe("Strategies as they stand", () => {
   it("are those of the config in its order, with user, state, mode and its reason, options, schema and positions", async () => {
-    const resting = { ...strategy("ben's", { desired: () => concat(of([far("x")]), NEVER) }), user: "ben" };
+    const resting = { ...strategy("ben's", { wanted: () => concat(of([far("x")]), NEVER) }), user: "ben" };
     const { engine, run } = await running([
       priced({ px: "31000" }),
       resting,
@@ -241,7 +241,7 @@ describe("Options that are changed while the engine runs", () => {
       name: "twice",
       options,
       // The first of the two sets is refused at once.
-      desired: ({ options: { px, ends } }) =>
+      wanted: ({ options: { px, ends } }) =>
         ends === "completes"
           ? of([{ ...far("a", px), qty: "0.0000001" }], [far("a", "29000")])
           : concat(of([far("a", px)]), NEVER),

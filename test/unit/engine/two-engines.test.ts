@@ -17,11 +17,11 @@ const engineIn = (world: World, instance: string, everyMs: number, always?: Retu
     handle: ({ method, path, query, body, key }, at) =>
       world.venue.handle({ method, path, query, body, key, ip: "local" }, at),
   });
-  const wanted = (step: number) => always ?? [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
-  const desired = () =>
+  const ordersOf = (step: number) => always ?? [far("a", String(30_000 + step)), far("b", String(29_000 + step))];
+  const wanted = () =>
     everyMs > 0
-      ? concat(of(wanted(0)), interval(everyMs).pipe(map((step) => wanted(step + 1))))
-      : concat(of(wanted(0)), NEVER);
+      ? concat(of(ordersOf(0)), interval(everyMs).pipe(map((step) => ordersOf(step + 1))))
+      : concat(of(ordersOf(0)), NEVER);
   const events: Event[] = [];
   const engine = createEngine({
     service: {
@@ -43,7 +43,7 @@ const engineIn = (world: World, instance: string, everyMs: number, always?: Retu
         stop: () => undefined,
       }),
     },
-    strategies: [defineStrategy({ name: "one", options: noOptions, desired })({})],
+    strategies: [defineStrategy({ name: "one", options: noOptions, wanted })({})],
     instance,
   });
   engine.events$.subscribe((event) => events.push(event));

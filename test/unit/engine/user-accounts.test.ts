@@ -15,7 +15,7 @@ const byText = (a: string | undefined, b: string | undefined): number => (`${a}`
 
 type Sent = Extract<Event, { type: "action.sent" }>;
 
-const wanting = (wanted: readonly WantedOrder[]) => ({ desired: () => concat(of(wanted), NEVER) });
+const wanting = (wanted: readonly WantedOrder[]) => ({ wanted: () => concat(of(wanted), NEVER) });
 const many = (count: number): WantedOrder[] => Array.from({ length: count }, (_, index) => far(`s${index}`, "30000"));
 
 const engineOf = (users: Record<string, { keys?: number }>, wants: Record<string, readonly WantedOrder[]>) => {
@@ -133,7 +133,7 @@ describe("A service that takes no orders", () => {
       service: { kind: "guarded", open: (env: ServiceEnv) => ({ ...inner.open(env), ordersRefused: () => reason }) },
       strategies: [
         strategy("one", {
-          desired: () => concat(of([far("a", "30000")]), timed(clock, 20_000, [far("b", "30000")]), NEVER),
+          wanted: () => concat(of([far("a", "30000")]), timed(clock, 20_000, [far("b", "30000")]), NEVER),
         }),
       ],
     });

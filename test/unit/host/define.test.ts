@@ -27,7 +27,7 @@ const maker = defineStrategy({
       step: { type: "string", format: "decimal", default: "0.001" },
     },
   },
-  desired: () => NEVER,
+  wanted: () => NEVER,
 });
 const good = maker({ instId: "BTC-USDT-SWAP" });
 
@@ -83,7 +83,12 @@ describe("A definition", () => {
     [
       "of nothing",
       () => defineStrategy({ name: "idle", options: closed }),
-      'defineStrategy "idle": neither `desired` nor `run`',
+      'defineStrategy "idle": neither `wanted` nor `run`',
+    ],
+    [
+      "with the former name of wanted",
+      () => defineStrategy({ name: "old", options: closed, desired: () => NEVER } as never),
+      'defineStrategy "old": `desired` is called `wanted` now',
     ],
     [
       "without a name",

@@ -42,7 +42,7 @@ const noLuck = (): never => {
 };
 const odd = (value: unknown): Observable<never> => of(value) as Observable<never>;
 const wants = (over: object): Observable<never> => concat(odd([{ ...far(), ...over }]), NEVER);
-const bad = (desired: (context: Context) => Observable<never>): Strategy => strategy("bad", { desired });
+const bad = (wanted: (context: Context) => Observable<never>): Strategy => strategy("bad", { wanted });
 const runs = (work: (context: Context) => Observable<unknown>): Strategy => strategy("bad", { run: work });
 const does = (work: (context: Context) => void): Strategy =>
   runs((context) => {
@@ -55,7 +55,7 @@ const beside = async (strategies: readonly Strategy[], plugins: readonly Plugin[
   let quotes = 0;
   const seen: string[] = [];
   const quiet = strategy("calm", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(swap).pipe(
         map(({ bidPx }) => {
           quotes++;

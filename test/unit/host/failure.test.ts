@@ -33,7 +33,7 @@ describe("A failing strategy is told", () => {
   it.each([
     [
       "in a quote",
-      strategy("bad", { desired: ({ market }) => market.quotes(swap).pipe(map(broken)) }),
+      strategy("bad", { wanted: ({ market }) => market.quotes(swap).pipe(map(broken)) }),
       `a quote of ${swap}`,
     ],
     ["in a timer of RxJS", strategy("bad", { run: () => timer(2_000).pipe(map(broken)) }), "a timer"],
@@ -42,12 +42,12 @@ describe("A failing strategy is told", () => {
     [
       "in an update of its order",
       strategy("bad", {
-        desired: () => concat(of([far("mine")]), NEVER),
+        wanted: () => concat(of([far("mine")]), NEVER),
         run: ({ own }) => own.updates$.pipe(map(broken)),
       }),
       /^an update of its order "mine" \(\w+\)$/,
     ],
-    ["at its start", strategy("bad", { desired: broken }), "its start"],
+    ["at its start", strategy("bad", { wanted: broken }), "its start"],
   ])("with its own line, the market's time and what it was given: %s", async (_, bad, occasion) => {
     const [failure, ...rest] = (await failuresOf([bad])) ?? [];
     expect(rest).toEqual([]);
@@ -73,7 +73,7 @@ describe("A failing strategy is told", () => {
         5_000,
       ),
     );
-    const bad = strategy("bad", { desired: ({ market }) => market.candles(swap, 5_000).pipe(map(broken)) });
+    const bad = strategy("bad", { wanted: ({ market }) => market.candles(swap, 5_000).pipe(map(broken)) });
     const [failure] = (await failuresOf([bad], {}, bars)) ?? [];
     expect(failure).toMatchObject({
       handling: `a candle of ${swap}`,
@@ -86,7 +86,7 @@ describe("A failing strategy is told", () => {
 
   it("with its line also where a function of this package threw", async () => {
     const bad = strategy("bad", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           map(() => {
             mul("abc", "1"); // within
@@ -110,7 +110,7 @@ describe("A failing strategy is told", () => {
   });
 
   it("without changing the result", async () => {
-    const calmly = await run(dir, [strategy("bad", { desired: () => NEVER })]);
+    const calmly = await run(dir, [strategy("bad", { wanted: () => NEVER })]);
     expect(calmly.failures).toBeUndefined();
     const at = (thrown: () => never) => run(dir, [strategy("bad", { run: () => timer(2_000).pipe(map(thrown)) })]);
     const other = (): never => {
@@ -124,7 +124,7 @@ it("A failing plugin is told the same way, with the event", async () => {
   const page = plugin(({ on }) => {
     on("event", broken);
   });
-  const failures = await failuresOf([strategy("calm", { desired: () => NEVER })], { plugins: [page] });
+  const failures = await failuresOf([strategy("calm", { wanted: () => NEVER })], { plugins: [page] });
   expect(failures).toMatchObject([
     { kind: "plugin", name: "page", handling: expect.stringMatching(/^the event [\w.]+$/), count: 1 },
   ]);
@@ -147,9 +147,9 @@ it("A failure whose message begins with the name has it once", () => {
   const text = failureText({
     kind: "strategy",
     name: "bad",
-    message: "bad: `desired` emitted 7.",
+    message: "bad: `wanted` emitted 7.",
     at: startAt,
     count: 1,
   });
-  expect(text).toMatch(/^bad: `desired` emitted 7\.\n/);
+  expect(text).toMatch(/^bad: `wanted` emitted 7\.\n/);
 });

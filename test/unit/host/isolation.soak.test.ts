@@ -158,7 +158,7 @@ describe.concurrent("A strategy in a thread of its own", () => {
   });
 
   it("that loops for ever fails by name in an engine that goes on trading for the others", async () => {
-    const quiet = strategy("calm", { desired: () => concat(of([far("calm")]), NEVER) });
+    const quiet = strategy("calm", { wanted: () => concat(of([far("calm")]), NEVER) });
     const engine = createEngine({
       service: paper({ instruments: [swap] }),
       strategies: [isolated("loops", { answerMs: 1_500 }), quiet],

@@ -121,7 +121,7 @@ describe("The streams of an owner complete when it ends", () => {
   it("ends what subscribes again at every completion, and places nothing for an owner that has ended", async () => {
     let subscriptions = 0;
     const again = strategy("again", {
-      desired: ({ market, orders }) => {
+      wanted: ({ market, orders }) => {
         market.quotes(swap).pipe(repeat()).subscribe();
         market.quotes(swap).subscribe({
           complete: () => {

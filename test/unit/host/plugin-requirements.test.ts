@@ -13,7 +13,7 @@ import { createNotices } from "../../../src/journal/event-emitter.ts";
 import { EventLog } from "../../../src/journal/event-log.ts";
 import { closed } from "../../support/harness/backtest.ts";
 
-const idle = defineStrategy({ name: "idle", options: closed, desired: () => NEVER });
+const idle = defineStrategy({ name: "idle", options: closed, wanted: () => NEVER });
 const setup = (): void => undefined;
 const refused = (code: string, message: string): object =>
   expect.objectContaining({ name: "SluiceError", code, message: expect.stringContaining(message) });
@@ -147,7 +147,7 @@ describe("Set-up that must be ready before trading", () => {
     const trading = defineStrategy({
       name: "trading",
       options: closed,
-      desired: () => {
+      wanted: () => {
         events.push("strategy");
         return NEVER;
       },

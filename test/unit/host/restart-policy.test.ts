@@ -89,7 +89,7 @@ describe("A supervised strategy", () => {
   it("is started anew from the beginning after a while, and its orders are placed again", () => {
     let starts = 0;
     const moody = strategy("moody", {
-      desired: () => {
+      wanted: () => {
         starts++;
         return concat(of([bid({ px: `5000${starts}` })]), starts < 3 ? failsAfter(500) : NEVER);
       },
@@ -118,7 +118,7 @@ describe("A supervised strategy", () => {
 
   it("is quarantined after repeated failures: its orders go, by hand too, and the others run on", () => {
     const bad = strategy("s", {
-      desired: () => of([bid({ px: "50001" })]),
+      wanted: () => of([bid({ px: "50001" })]),
       run: () => failsAfter(500),
     });
     const { rig, told, failures } = hosted({ attempts: 3, withinMs: 600_000 }, bad);
@@ -193,7 +193,7 @@ describe("An ending that throws", () => {
 
   it("does not keep a failed strategy's orders", () => {
     const bad = strategy("s", {
-      desired: () => concat(of([bid()]), NEVER),
+      wanted: () => concat(of([bid()]), NEVER),
       run: () =>
         new Observable((to) => {
           timer(500).subscribe(() => to.error(new Error("x")));

@@ -14,7 +14,7 @@ const beside = async (other: Strategy) => {
     setup: ({ events$ }) => events$.subscribe((event) => events.push(event)),
   });
   const steady = strategy("steady", {
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(swap).pipe(map(({ bidPx }) => [{ ...far(), ordType: "post_only" as const, round: bidPx }])),
   });
   const report = await run(dir, [other, steady], { plugins: [watcher({})] });
@@ -29,9 +29,9 @@ const afterSeconds = (seconds: number) => timer(seconds * 1_000);
 describe("A strategy that fails is named and stopped, and the others run on", () => {
   it.each<[string, Strategy, string]>([
     [
-      "throws in desired at once",
+      "throws in wanted at once",
       strategy("bad", {
-        desired: () => {
+        wanted: () => {
           throw new Error("no luck");
         },
       }),
@@ -40,7 +40,7 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
     [
       "throws in an operator later",
       strategy("bad", {
-        desired: () =>
+        wanted: () =>
           afterSeconds(5).pipe(
             map(() => {
               throw new TypeError("no luck");
@@ -52,7 +52,7 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
     [
       "throws in a subscriber of its own",
       strategy("bad", {
-        desired: ({ market }) => {
+        wanted: ({ market }) => {
           market.quotes(swap).subscribe(() => {
             throw new Error("no luck");
           });
@@ -89,33 +89,33 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
       }),
       "no luck",
     ],
-    ["returns text", strategy("bad", { desired: (() => "buy") as never }), "`desired` returned string, not a stream"],
+    ["returns text", strategy("bad", { wanted: (() => "buy") as never }), "`wanted` returned string, not a stream"],
     ["returns nothing", strategy("bad", { run: (() => undefined) as never }), "`run` returned undefined, not a stream"],
     [
       "names an instrument nobody lists",
-      strategy("bad", { desired: ({ market }) => market.quotes("BTC-USDT-SWPA").pipe(map(() => [])) }),
+      strategy("bad", { wanted: ({ market }) => market.quotes("BTC-USDT-SWPA").pipe(map(() => [])) }),
       "BTC-USDT-SWAP",
     ],
-    ["emits no list", strategy("bad", { desired: () => nonsense("buy") }), 'emitted "buy". Emit a list'],
-    ["emits no order", strategy("bad", { desired: () => nonsense([null]) }), "emitted null as order 0"],
+    ["emits no list", strategy("bad", { wanted: () => nonsense("buy") }), 'emitted "buy". Emit a list'],
+    ["emits no order", strategy("bad", { wanted: () => nonsense([null]) }), "emitted null as order 0"],
     [
       "emits an order without a slot",
-      strategy("bad", { desired: () => nonsense([{ ...far(), slot: undefined }]) }),
+      strategy("bad", { wanted: () => nonsense([{ ...far(), slot: undefined }]) }),
       "order 0 with slot undefined",
     ],
     [
       "emits a price that is NaN",
-      strategy("bad", { desired: () => nonsense([{ ...far(), px: Number.NaN }]) }),
+      strategy("bad", { wanted: () => nonsense([{ ...far(), px: Number.NaN }]) }),
       'order "far" with px NaN. Write text, such as px: "42000.5"',
     ],
     [
       "emits a tolerance that is no decimal",
-      strategy("bad", { desired: () => of([{ ...far(), keepWithin: "1e3" }]) }),
+      strategy("bad", { wanted: () => of([{ ...far(), keepWithin: "1e3" }]) }),
       'keepWithin "1e3"',
     ],
     [
       "emits one slot twice",
-      strategy("bad", { desired: () => of([far(), far()]) }),
+      strategy("bad", { wanted: () => of([far(), far()]) }),
       'two wanted orders have the slot "far"',
     ],
   ])("%s", async (_, bad, message) => {
@@ -128,7 +128,7 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
   it("withdraws its orders", async () => {
     const { fate } = await beside(
       strategy("bad", {
-        desired: () => concat(of([far()]), NEVER),
+        wanted: () => concat(of([far()]), NEVER),
         run: () =>
           afterSeconds(5).pipe(
             map(() => {
@@ -144,7 +144,7 @@ describe("A strategy that fails is named and stopped, and the others run on", ()
     let calls = 0;
     const { fate } = await beside(
       strategy("bad", {
-        desired: ({ market }) => {
+        wanted: ({ market }) => {
           market.quotes(swap).subscribe(() => calls++);
           timer(0, 100).subscribe(() => {
             calls++;
@@ -163,7 +163,7 @@ describe("A strategy that ends", () => {
   it("withdraws its orders and counts as completed", async () => {
     const { fate } = await beside(
       strategy("short", {
-        desired: ({ market }) =>
+        wanted: ({ market }) =>
           market.quotes(swap).pipe(
             take(8),
             map(() => [far()]),
@@ -175,7 +175,7 @@ describe("A strategy that ends", () => {
 
   it("runs while one of its two streams does", async () => {
     const half = strategy("half", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           take(1),
           map(() => [far()]),
@@ -183,7 +183,7 @@ describe("A strategy that ends", () => {
       run: () => NEVER,
     });
     expect((await beside(half)).fate).toMatchObject({ state: "running" });
-    const both = strategy("both", { desired: () => of([]), run: () => of(1) });
+    const both = strategy("both", { wanted: () => of([]), run: () => of(1) });
     expect((await beside(both)).fate).toMatchObject({ state: "completed" });
   });
 });
@@ -196,7 +196,7 @@ describe("An order that cannot be sent", () => {
     ["a side there is not", { side: "long" }, 'side "long" is not one of buy, sell'],
   ])("with %s is refused with the reason, and its strategy goes on", async (_, change, reason) => {
     const wanted = { ...far(), ...change } as never;
-    const { fate, events } = await beside(strategy("odd", { desired: () => concat(of([wanted]), NEVER) }));
+    const { fate, events } = await beside(strategy("odd", { wanted: () => concat(of([wanted]), NEVER) }));
     expect(fate).toMatchObject({ state: "running", placed: 0, refused: 1 });
     expect(events).toContainEqual(
       expect.objectContaining({

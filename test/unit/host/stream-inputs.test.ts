@@ -71,9 +71,9 @@ describe("A strategy may return", () => {
     ["an observable without pipe", () => withoutPipe, ["unsubscribe"]],
     ["an asynchronous iterable", iterator, ["return"]],
     ["an asynchronous generator", generated, []],
-  ])("%s, whose set stays until it ends", async (_, desired, endings) => {
+  ])("%s, whose set stays until it ends", async (_, wanted, endings) => {
     ended.length = 0;
-    const report = await run(dir, [strategy("any", { desired: desired as () => Observable<Set> })]);
+    const report = await run(dir, [strategy("any", { wanted: wanted as () => Observable<Set> })]);
     expect(report.perStrategy["any"]).toMatchObject({ state: "running", placed: 1, canceled: 0 });
     expect(ended).toEqual(endings);
   });
@@ -81,8 +81,8 @@ describe("A strategy may return", () => {
   it.each<[string, () => unknown]>([
     ["a promise", async () => set],
     ["an iterable of sets", () => [set]],
-  ])("%s, which completes and withdraws its set", async (_, desired) => {
-    const report = await run(dir, [strategy("any", { desired: desired as () => Observable<Set> })]);
+  ])("%s, which completes and withdraws its set", async (_, wanted) => {
+    const report = await run(dir, [strategy("any", { wanted: wanted as () => Observable<Set> })]);
     expect(report.perStrategy["any"]).toMatchObject({ state: "completed" });
   });
 

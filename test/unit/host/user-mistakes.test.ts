@@ -49,7 +49,7 @@ describe("A user's mistake", () => {
   });
 
   it("in the kind of service says which command to use, instead of waiting for ever", () => {
-    const idle = strategy("idle", { desired: () => concat(of([] as WantedOrder[]), NEVER) });
+    const idle = strategy("idle", { wanted: () => concat(of([] as WantedOrder[]), NEVER) });
     expect(() => createEngine({ service: backtest({ fixture: "test/fixtures/demo" }), strategies: [idle] })).toThrow(
       /sluice backtest.*paper/,
     );

@@ -275,7 +275,7 @@ describe("The network inside a strategy", () => {
 describe("A backtest under virtual globals", () => {
   it("gives the same orders every time although its strategy asks the machine's clock and chance", async () => {
     const rolling = strategy("rolling", {
-      desired: () =>
+      wanted: () =>
         concat(
           from(
             (async () => {
@@ -301,7 +301,7 @@ describe("A backtest under virtual globals", () => {
       service: paper({ clock, instruments: [swap], latency: constant(10) }),
       strategies: [
         strategy("curious", { run: () => from(fetch("http://127.0.0.1:9/")) }),
-        strategy("calm", { desired: () => concat(of([far("a", "30000")]), NEVER) }),
+        strategy("calm", { wanted: () => concat(of([far("a", "30000")]), NEVER) }),
       ],
     });
     const happened: Event[] = [];

@@ -25,7 +25,7 @@ const rigWith = async (
   ...quote: readonly [bidPx: string, askPx: string]
 ) => {
   const wanted$ = new Subject<readonly WantedOrder[]>();
-  const maker = defineStrategy({ name: "maker", options: closed, desired: () => wanted$ })({});
+  const maker = defineStrategy({ name: "maker", options: closed, wanted: () => wanted$ })({});
   const test = await testStrategy(maker, { instruments: [swap], orders });
   const show = (bidPx: string, askPx: string): void => test.quote(swap, { bidPx, askPx });
   const want = async (over: Partial<WantedOrder>): Promise<void> => {
@@ -84,7 +84,7 @@ describe("A post-only order that would take", () => {
       name: "maker",
       options: closed,
       run: ({ market }) => market.candles(swap, 60_000),
-      desired: () => wanted$,
+      wanted: () => wanted$,
     })({});
     const test = await testStrategy(watcher, { instruments: [swap] });
     test.candle(swap, { open: "100", high: "100.2", low: "99.9", close: "100" });
@@ -167,7 +167,7 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
       }),
     );
     const late = strategy("late", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market.quotes(swap).pipe(
           filter(({ bidPx }) => bidPx === "60000"),
           map((_, index) => [order({ px: "60000", qty: index % 2 === 0 ? "0.01" : "0.02", cross })]),
@@ -191,7 +191,7 @@ describe("A slot whose post-only orders are rejected one after the other", () =>
   it("rejects less while quota is scarce in a backtest of a maker that always takes", async () => {
     const { events, plugin } = recorder();
     const skewed = strategy("skewed", {
-      desired: ({ market }) =>
+      wanted: ({ market }) =>
         market
           .quotes(swap)
           .pipe(map(({ askPx }, index) => [order({ px: String(Math.ceil(Number(askPx)) + 1 + (index % 7)) })])),

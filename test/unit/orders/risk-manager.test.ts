@@ -210,7 +210,7 @@ it("In an engine, a loss beyond its limit halts trading while the price falls an
   );
   const wanted = { slot: "x", instId: swap, side: "buy" as const, px: "60000", qty: "0.1" };
   const holder = strategy("holder", {
-    desired: () => concat(of([wanted, { ...wanted, slot: "rests", px: "40000" }]), NEVER),
+    wanted: () => concat(of([wanted, { ...wanted, slot: "rests", px: "40000" }]), NEVER),
   });
   const events: Event[] = [];
   const watcher = definePlugin({

@@ -73,7 +73,7 @@ describe("A set of wanted orders", () => {
     ["a tolerance in scientific words", { ...plain, keepWithin: "1e3" }, 'order "a" with keepWithin "1e3"'],
     ["a round that is a list", { ...plain, round: [] }, 'order "a" with round []'],
   ])("with %s is refused by name", (_, order, message) => {
-    expect(() => takeWanted("s", [order])).toThrow(`s: \`desired\` emitted `);
+    expect(() => takeWanted("s", [order])).toThrow(`s: \`wanted\` emitted `);
     expect(() => takeWanted("s", [order])).toThrow(message);
   });
 

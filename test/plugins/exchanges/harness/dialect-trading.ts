@@ -88,7 +88,7 @@ export const traded = async (
     name: "told",
     options: { type: "object", additionalProperties: false, properties: {} },
     // Like any strategy it begins with the market.
-    desired: ({ market }) =>
+    wanted: ({ market }) =>
       market.quotes(instId).pipe(
         take(1),
         switchMap(() => wanted$),

@@ -22,7 +22,7 @@ export const closed = { type: "object", additionalProperties: false, properties:
 /** A strategy without options. */
 export const strategy = (
   name: string,
-  parts: Pick<StrategyDefinition<typeof closed, object>, "desired" | "run">,
+  parts: Pick<StrategyDefinition<typeof closed, object>, "wanted" | "run">,
 ): Strategy => defineStrategy({ name, options: closed, ...parts })({});
 
 export interface Take extends Partial<Omit<Config, "service" | "strategies">> {

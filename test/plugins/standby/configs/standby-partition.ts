@@ -21,7 +21,7 @@ const holderOf = ({ name, instId, side, qty, stop }: Holding) =>
   defineStrategy({
     name,
     options: { type: "object", additionalProperties: false, properties: {} },
-    desired: ({ market, own, now }) =>
+    wanted: ({ market, own, now }) =>
       combineLatest([market.quotes(instId), own.positions$]).pipe(
         map(
           ([{ bidPx }]) => Number(bidPx) > 100_400 && Number(bidPx) < 100_600 && Number(own.position(instId).qty) === 0,

@@ -30,7 +30,7 @@ const steps = (now: () => number): Observable<readonly WantedOrder[]> =>
 const trader = defineStrategy({
   name: "trader",
   options: noOptions,
-  desired: ({ market, now }) =>
+  wanted: ({ market, now }) =>
     market.quotes(instId).pipe(
       map(({ bidPx }) => Number(bidPx) > 90_000),
       distinctUntilChanged(),

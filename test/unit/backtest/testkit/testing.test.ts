@@ -9,7 +9,7 @@ import { closed, strategy, swap } from "../../../support/harness/backtest.ts";
 
 const bid = { slot: "bid", instId: swap, side: "buy" as const, px: "60000", qty: "0.01" };
 const ask = { slot: "ask", instId: swap, side: "sell" as const, px: "60100", qty: "0.02" };
-const both = () => strategy("both", { desired: () => concat(of([bid, ask]), NEVER) });
+const both = () => strategy("both", { wanted: () => concat(of([bid, ask]), NEVER) });
 const inside = { bidPx: "60050", askPx: "60050.1" };
 
 const resting = async (make = both) => {
@@ -89,7 +89,7 @@ describe("A test of a strategy", () => {
 
   it("rejects a placement, once, for the slot it names", async () => {
     const t = await testStrategy(
-      strategy("late", { desired: () => concat(of([]), of([bid, ask]).pipe(delay(1_000)), NEVER) }),
+      strategy("late", { wanted: () => concat(of([]), of([bid, ask]).pipe(delay(1_000)), NEVER) }),
     );
     t.reject("ask", "51008", "Not enough.");
     await t.advance(2_000);
@@ -101,7 +101,7 @@ describe("A test of a strategy", () => {
   });
 
   it("loses answers of calls that were executed, and calls that were not", async () => {
-    const late = () => strategy("late", { desired: () => concat(of([]), of([bid]).pipe(delay(1_000)), NEVER) });
+    const late = () => strategy("late", { wanted: () => concat(of([]), of([bid]).pipe(delay(1_000)), NEVER) });
     const executed = await testStrategy(late(), { push: false, timeoutMs: 3_000 });
     executed.loseAnswers();
     await executed.advance(3_500);
@@ -162,7 +162,7 @@ describe("A test of a strategy", () => {
   });
 
   it("says what was not sent, and why", async () => {
-    const t = await testStrategy(strategy("tiny", { desired: () => concat(of([{ ...bid, qty: "0.0001" }]), NEVER) }));
+    const t = await testStrategy(strategy("tiny", { wanted: () => concat(of([{ ...bid, qty: "0.0001" }]), NEVER) }));
     await t.advance();
     expect(t.orders).toEqual([]);
     expect(t.refused).toEqual([{ slot: "bid", reason: "the size is below one lot of 0.001 BTC" }]);
@@ -188,7 +188,7 @@ describe("A test of a strategy", () => {
     expect(quiet.events.filter(({ type }) => type === "strategy.failed")).toHaveLength(1);
     await quiet.stop();
     const broken = strategy("broken", {
-      desired: () => {
+      wanted: () => {
         throw new Error("at once");
       },
     });
@@ -271,7 +271,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
       'Line 1, "quote BTC-USDT-SWAP 1 / 2.00001": quote of BTC-USDT-SWAP, askPx',
     ],
   ])("%s", async (_, feed, message) => {
-    const t = await testStrategy(strategy("idle", { desired: () => NEVER }));
+    const t = await testStrategy(strategy("idle", { wanted: () => NEVER }));
     expect(() => feed(t)).toThrow(message);
     await t.stop();
   });
@@ -282,7 +282,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
         .split("\n")
         .map((line) => line.replace(/^ \* /, ""))
         .filter((line) => /^[\d+]\S* +(quote|trade|candle) /.test(line));
-    const t = await testStrategy(strategy("idle", { desired: () => NEVER }));
+    const t = await testStrategy(strategy("idle", { wanted: () => NEVER }));
     const shown = rows("src/testing.ts");
     expect(shown).toHaveLength(4);
     expect(t.feed(shown.join("\n"))).toBe(testStartAt + 60_000);
@@ -293,7 +293,7 @@ describe("What a test is fed wrongly is refused with what to write:", () => {
   });
 
   it("time that goes back", async () => {
-    const t = await testStrategy(strategy("idle", { desired: () => NEVER }));
+    const t = await testStrategy(strategy("idle", { wanted: () => NEVER }));
     await t.advance(5_000);
     expect(() => t.feed(`00:00:04 quote ${swap} 1 / 2`)).toThrow("its time is past: the test is at 00:00:05.000");
     await expect(t.advanceTo("00:00:04")).rejects.toThrow('"00:00:04" is no instant from now, 00:00:05.000, on');

@@ -20,7 +20,7 @@ afterEach(async () => {
 const idle = defineStrategy({
   name: "idle",
   options: { type: "object", additionalProperties: false, properties: {} },
-  desired: () => NEVER,
+  wanted: () => NEVER,
 });
 const credentials = createCredentials({ apiKey: "key", secretKey: "secret", passphrase: "phrase" });
 

@@ -4,9 +4,9 @@ import { defineStrategy } from "sluice";
 
 const closed = { type: "object", additionalProperties: false, properties: {} } as const;
 
-export const hidden = defineStrategy({ name: "hidden", options: closed, desired: () => NEVER });
+export const hidden = defineStrategy({ name: "hidden", options: closed, wanted: () => NEVER });
 export default defineStrategy({
   name: "shown",
   options: { type: "object", additionalProperties: false, properties: { other: { type: "string" } } },
-  desired: () => NEVER,
+  wanted: () => NEVER,
 });

@@ -18,7 +18,7 @@ export default defineStrategy({
     additionalProperties: false,
     properties: { does: { type: "string" }, afterMs: { type: "integer", default: 0 } },
   },
-  desired: ({ options: { does, afterMs }, market, orders, listed, now, random, name }) => {
+  wanted: ({ options: { does, afterMs }, market, orders, listed, now, random, name }) => {
     const instId = "BTC-USDT-SWAP";
     const then = (work: () => void): Observable<readonly WantedOrder[]> =>
       concat(
