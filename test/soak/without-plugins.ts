@@ -14,6 +14,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const parts = [
+  ".githooks",
   "config",
   "docs",
   "plugins",
