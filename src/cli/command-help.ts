@@ -17,7 +17,7 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     summary: "replay a recorded market and report",
     examples: [
       "backtest config/backtest.ts",
-      "backtest config/backtest.ts --fixture out/market --html out/report.html",
+      "backtest config/backtest.ts --fixture out/market --details out/run.json",
     ],
   },
   options: {
