@@ -26,7 +26,7 @@ const powers = Array.from({ length: quickMax + 1 }, (_, digits) => 10 ** digits)
 
 const fits = (units: number): boolean => units <= safeMax && units >= -safeMax;
 
-/** Tells whether a value is decimal text, such as "-0.05": digits, at most one point, an optional minus sign. */
+/** Returns true for decimal text, such as "-0.05": digits, at most one point, an optional minus sign. */
 export const isDecimal = (text: unknown): text is string => {
   if (typeof text !== "string" || text.length > lengthMax) return false;
   const last = text.length - 1;
@@ -218,7 +218,7 @@ const longToStep = (units: bigint, step: bigint, rounding: Rounding): bigint => 
   return units < 0n ? -size : size;
 };
 
-/** Tells whether a value is a whole number of positive steps. */
+/** Returns true for a whole number of positive steps. */
 export const isOnStep = (a: Decimal, step: Decimal): boolean => isPositive(step) && equal(toStep(a, step, "down"), a);
 
 /** Shortest decimal text of a value, such as "-0.05". */

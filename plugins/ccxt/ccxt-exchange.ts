@@ -72,7 +72,7 @@ export interface CcxtExchange {
   readonly apiKey?: string | undefined;
   readonly secret?: string | undefined;
   readonly last_response_headers?: unknown;
-  /** Addresses, in which `{hostname}` stands for `hostname`. */
+  /** Addresses with `{hostname}` in place of `hostname`. */
   readonly urls?: unknown;
   readonly hostname?: string | undefined;
   enableRateLimit: boolean;

@@ -7,7 +7,7 @@
 import { proxyOf } from "sluice/extension";
 
 interface Addresses {
-  /** Addresses, in which `{hostname}` stands for `hostname`. */
+  /** Addresses with `{hostname}` in place of `hostname`. */
   readonly urls?: unknown;
   readonly hostname?: string | undefined;
 }

@@ -121,7 +121,7 @@ const okx: Venue = {
   },
 };
 
-/** Length of the bars of an OKX channel. Its months begin in Hong Kong unless the channel says UTC. */
+/** Length of the bars of an OKX channel. Its months begin at midnight in Hong Kong, or in UTC for a channel of that name. */
 const sizeOf = (channel: string): { readonly ms: number } | typeof month | { readonly month: "16:00" } | undefined => {
   if (channel === "candle1M") return { month: "16:00" };
   if (channel === "candle1Mutc") return month;

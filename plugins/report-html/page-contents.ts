@@ -222,7 +222,7 @@ type Trade = RunDetails["trades"]["position"][number];
 const protectionWords = { stopLoss: "stop", takeProfit: "take-profit", trailing: "trailing stop" } as const;
 
 /**
- * What ended a trade, by its last closing order.
+ * Cause of a trade's end, by its last closing order.
  *
  * @param opening - client order ids of orders that opened a trade
  */

@@ -2,7 +2,7 @@
  * Parallel coordinates of a sweep: an axis for each varied option and one for the result, and a line for each run.
  *
  * Invariants: the better a run, the stronger its line, and the later it is drawn; the best has marks on each
- * axis as well; at most `linesMax` runs are drawn, the best, and the caption says how many are left out.
+ * axis as well; at most `linesMax` runs are drawn, the best, and the caption states how many are left out.
  * Not here: axes of values and scales (page-plots.ts).
  */
 import { counted, valueTicks } from "sluice/extension";

@@ -42,7 +42,7 @@ interface WatchdogParts {
   readonly clock?: Clock;
   /** Address for engines, for tests; a local socket otherwise. */
   readonly listen?: WatchdogProcessOptions["listen"];
-  /** Tells whether the run that started it is gone, for tests; otherwise the operating system is asked. */
+  /** Returns true once the run that started it is gone, for tests; otherwise the operating system is asked. */
   readonly isGone?: () => boolean;
 }
 

@@ -76,7 +76,7 @@ export class Heartbeat {
     this.#isReady = true;
   }
 
-  /** Tells whether a watchdog is connected, now or within this time. */
+  /** Resolves with true if a watchdog is connected, now or within this time. */
   async armedWithin(ms: number): Promise<boolean> {
     if (this.isArmed) return true;
     const armed$ = this.#armed$.pipe(takeUntil(after(this.#options.clock, ms)));

@@ -71,7 +71,7 @@ export interface PlotOptions {
 }
 
 /**
- * One user's whole account at the service, whoever traded, and the profit of all strategies that trade for it. Streams
+ * One user's whole account at the service, with the orders of all programs, and the profit of its strategies. Streams
  * give the present value on subscription, poll only while subscribed, and never error.
  */
 export interface Account {

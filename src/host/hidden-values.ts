@@ -29,5 +29,5 @@ export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   );
 };
 
-/** Tells whether a value in it was hidden: if it were sent back, the words would replace the secret. */
+/** Returns true if a value in it was hidden: if it were sent back, the words would replace the secret. */
 export const hasHidden = (value: unknown): boolean => JSON.stringify(value)?.includes(hidden) ?? false;

@@ -81,7 +81,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     outside(() => {
       super.unsubscribe();
     });
-    // An owner ends in its own context, whatever the cause. A target that unsubscribed receives nothing further.
+    // An owner ends in its own context, for every cause. A target that unsubscribed receives nothing further.
     if (this.#completes && this.#owner.life.closed) this.#target.complete();
   }
 

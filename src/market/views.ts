@@ -124,7 +124,7 @@ export class QuoteView implements Quote {
 
 /** Bars of one length in ticks and lots, as they are recorded and built. */
 export interface BarColumns extends Pick<CandleSeries, "barMs" | "open" | "high" | "low" | "close" | "volume"> {
-  /** For bars that are not all equally long. */
+  /** Set where bars are not all equally long. */
   readonly calendar?: BarCalendar;
 }
 

@@ -209,15 +209,15 @@ export class Actions {
   /**
    * Sends an action to all engines at once: an engine that cannot be reached does not delay the others.
    *
-   * @param said - shown instead of their answers
+   * @param summary - text that is shown instead of their answers
    * @returns what failed, in words
    */
-  async #send(engines: readonly SourceState[], action: object, said?: string): Promise<string | undefined> {
+  async #send(engines: readonly SourceState[], action: object, summary?: string): Promise<string | undefined> {
     const results = await Promise.all(engines.map((engine) => act(engine.id, action).catch(failed)));
     const named = results.map(({ text }, index) => (engines.length > 1 ? `${engines[index]?.id}: ${text}` : text));
     const problems = named.filter((_, index) => results[index]?.ok === false);
     if (problems.length > 0) return problems.join(" ");
-    const text = said ?? named.join(" ");
+    const text = summary ?? named.join(" ");
     if (text !== "") this.#tell(text, "");
     return undefined;
   }

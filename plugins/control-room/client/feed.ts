@@ -22,7 +22,7 @@ const pollMs = 2_000;
 export class Feed {
   #source;
   #take;
-  #told;
+  #changed;
   #stream: AbortController | undefined;
   #heardAt = nowMs();
   #updatedAt = nowMs();
@@ -34,11 +34,11 @@ export class Feed {
   #engineSilentMs = 0;
   #state: FeedState = { state: "connecting", text: "" };
 
-  /** @param told - is called when `state` has changed */
-  constructor(source: string, take: (update: ControlUpdate, isWhole: boolean) => void, told: () => void) {
+  /** @param changed - is called when `state` has changed */
+  constructor(source: string, take: (update: ControlUpdate, isWhole: boolean) => void, changed: () => void) {
     this.#source = source;
     this.#take = take;
-    this.#told = told;
+    this.#changed = changed;
     void this.#follow();
   }
 
@@ -156,6 +156,6 @@ export class Feed {
   #tell(state: FeedState["state"], text: string) {
     if (this.#state.state === state && this.#state.text === text) return;
     this.#state = { state, text };
-    this.#told();
+    this.#changed();
   }
 }

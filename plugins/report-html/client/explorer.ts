@@ -80,7 +80,7 @@ export class Explorer {
     this.#view.all();
   }
 
-  /** Shows a trade and says so. */
+  /** Shows a trade in the charts, and announces it. */
   showTrade(trade: number) {
     const { trades, spanMs, startAt, strategies } = this.#data;
     const [from, closed] = [valueAt(trades.openedAt, trade), valueAt(trades.closedAt, trade)];

@@ -1,7 +1,7 @@
 /**
  * The page's start: unpacks its data, builds the charts and the table of trades, and follows theme, width and printing.
  *
- * Invariants: until the data is unpacked the page stands as it is, readable; what fails is said on it.
+ * Invariants: until the data is unpacked the page is readable without charts; a failure is shown on it.
  */
 import { button, element } from "../../ui-kit/client/elements.ts";
 import { Explorer } from "./explorer.ts";

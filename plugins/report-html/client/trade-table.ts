@@ -1,7 +1,7 @@
 /**
  * The table of trades: sorted by any column, filtered, a page at a time; choosing one shows its place in the charts.
  *
- * Invariants: sorting is stable over the order in which trades closed; the count says how many are left out by the filters.
+ * Invariants: sorting is stable over the order in which trades closed; the count shows how many trades the filters leave out.
  */
 import { valueAt } from "../../ui-kit/client/columns.ts";
 import { button, choice, element } from "../../ui-kit/client/elements.ts";
@@ -100,7 +100,7 @@ export class TradeTable {
   #page = 0;
   #current = -1;
 
-  /** @param chosen - is told which one was */
+  /** @param chosen - is called with the trade that the user chooses */
   constructor(data: PageData, chosen: (trade: number) => void) {
     this.#data = data;
     this.#chosen = chosen;

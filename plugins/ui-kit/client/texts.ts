@@ -29,7 +29,7 @@ export const placesOf = (step: number) => {
   return places;
 };
 
-/** With a plus where it is a gain. */
+/** Figure with a plus sign where it is a gain. */
 export const gain = (value: number, places: number) => `${value > 0 ? "+" : ""}${figure(value, places, places)}`;
 
 /**

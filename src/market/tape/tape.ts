@@ -59,7 +59,7 @@ export interface CandleSeries extends Timed {
   readonly kind: "candle";
   /** Their length; of days, weeks and months of a calendar the usual one. */
   readonly barMs: number;
-  /** For bars that are not all equally long. */
+  /** Calendar of bars that are not all equally long. */
   readonly grid?: BarGrid;
   readonly open: Float64Array;
   readonly high: Float64Array;

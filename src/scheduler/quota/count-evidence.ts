@@ -319,8 +319,8 @@ export class CountEvidence {
 
   /**
    * Computes the missing part of the capacity from a count of what remains: in a key's second, use that is not ours
-   * means a lower limit rather than others. `told` is the highest count the window was told before. Returns what is
-   * missing in all.
+   * means a lower limit rather than others. `told` is the highest earlier count of the window. Returns what is missing in
+   * all.
    */
   learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
@@ -429,7 +429,7 @@ export class CountEvidence {
     return true;
   }
 
-  /** A count of `window` was told: if that turns out full, it has refused calls for that, and not for its beginning. */
+  /** Takes in a count of `window`: if the window was full, calls were refused for that reason, not for its beginning. */
   checkLate(window: number, used: number): void {
     const late = this.#late;
     if (late === undefined || window < late.window) return;
