@@ -94,3 +94,14 @@ const shared = (strategy: string, slot: string): SluiceError =>
     "ORDER_REFUSED",
     `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
   );
+
+/** The slot of a closing order that leaves although an order of the slot `exitSlot` cannot be canceled. */
+export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
+
+/** The slot of closing orders of a protection; `count` numbers several protections of one name, from 1. */
+export const exitSlotOf = (name: string, count: number): string => `${name}.exit${count === 1 ? "" : count}`;
+
+const exitSlotForm = /^(.*)\.exit\d*(?:\.late)?$/;
+
+/** Name of the protection whose closing orders are in a slot; undefined for other slots. */
+export const protectionIn = (slot: string): string | undefined => exitSlotForm.exec(slot)?.[1];

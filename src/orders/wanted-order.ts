@@ -195,6 +195,7 @@ const behind = (side: Side, best: Decimal, tickSize: Decimal): Decimal => {
 const no = (reason: string): Unspecified => ({ ok: false, reason });
 
 const quotePlaces = 12;
+
 /** Price and sizes of a wanted order that are given. */
 interface Amounts {
   readonly px: Decimal | undefined;

@@ -14,6 +14,7 @@ import type { EventLog } from "../journal/event-log.ts";
 import type { ProtectionKind } from "../journal/protection-records.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
+import { protectionIn } from "../orders/slot.ts";
 import type { OrderSpec } from "../orders/wanted-order.ts";
 import type { Fill } from "../venue/venue.ts";
 import type { Benchmark } from "./benchmark.ts";
@@ -169,7 +170,12 @@ export const recordDetails = (
     if (life === undefined) {
       const protection = protections.placing(strategy, slot);
       life = {
-        ...{ clOrdId, strategy, slot, ...shapeOf(spec), waitedMs: 0, phases: [] },
+        clOrdId,
+        strategy,
+        slot,
+        ...shapeOf(spec),
+        waitedMs: 0,
+        phases: [],
         ...(protection !== undefined && { protection }),
       };
       lives.set(clOrdId, life);
@@ -192,9 +198,6 @@ export const recordDetails = (
   };
 };
 
-/** Slots in which the engine closes what a protection covers: the name of the protection with an ending. */
-const exitSlot = /^(.*)\.exit\d*(?:\.late)?$/;
-
 /** Protections by strategy and name, each with the kind that was triggered last. */
 const protectionsOf = (log: Pick<EventLog, "on">) => {
   const kinds = new Map<string, ProtectionKind>();
@@ -209,7 +212,7 @@ const protectionsOf = (log: Pick<EventLog, "on">) => {
   return {
     /** The protection that places orders in a slot; undefined for the slots of a strategy. */
     placing: (strategy: string, slot: string): ProtectionKind | undefined =>
-      kinds.get(keyOf(strategy, exitSlot.exec(slot)?.[1] ?? "")),
+      kinds.get(keyOf(strategy, protectionIn(slot) ?? "")),
   };
 };
 

@@ -8,10 +8,9 @@
  */
 import { compare, type Decimal, equal, isPositive, positive, spell, sub, zero } from "../../decimal-value.ts";
 import { endingOf, isClosed, isCutByUs, type Order } from "../order-state.ts";
-import type { Slot } from "../slot.ts";
+import { lateSlotOf, type Slot } from "../slot.ts";
 import type { Slots } from "../slots.ts";
 import type { WantedOrder } from "../wanted-order.ts";
-import { lateSlotOf } from "./protect.ts";
 import type { Protection } from "./protection.ts";
 
 export class ClosingOrder {

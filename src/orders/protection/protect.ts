@@ -181,9 +181,6 @@ export const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", shor
 export const nameOf = ({ instId, side }: WantedProtection): string =>
   side === undefined ? instId : `${instId} ${side}`;
 
-/** The slot of a closing order that leaves although an order of the slot `exitSlot` cannot be canceled. */
-export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
-
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 

@@ -17,14 +17,14 @@ import { broughtBy, type Execution } from "../executions.ts";
 import { exitRefused } from "../exits.ts";
 import { isClosed, isResting, type Order } from "../order-state.ts";
 import { isFull, stoppedWords } from "../risk/trading-mode.ts";
-import type { Slot } from "../slot.ts";
+import { exitSlotOf, lateSlotOf, type Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import type { World } from "../world.ts";
 import { fitCoverage } from "./covered-part.ts";
 import type { OpenOrder, PlannedProtection } from "./earlier-order.ts";
 import { HeldProtection } from "./held-protection.ts";
 import { PriceTriggers } from "./price-triggers.ts";
-import { closes, exitOf, isEmpty, lateSlotOf, nameOf, type Protect, type WantedProtection } from "./protect.ts";
+import { closes, exitOf, isEmpty, nameOf, type Protect, type WantedProtection } from "./protect.ts";
 import { Protection } from "./protection.ts";
 
 type Name = Protection["name"];
@@ -269,7 +269,7 @@ export class Protections {
   #exitSlotOf(strategy: string, name: string): string {
     const used = new Set(this.#held.get(strategy)?.map((one) => one.protection.name.exitSlot));
     for (let count = 1; ; count++) {
-      const exitSlot = count === 1 ? `${name}.exit` : `${name}.exit${count}`;
+      const exitSlot = exitSlotOf(name, count);
       if (!used.has(exitSlot)) return exitSlot;
     }
   }
