@@ -6,8 +6,8 @@
  * bars asked for without an anchor or a zone have those of the recorded bars.
  * Not here: when bars begin (bar-calendar.ts), building them (bars.ts).
  */
-import { type AskedBars, BarCalendar, type BarGrid, dayMs, gridName } from "./calendar/bar-calendar.ts";
-import { type CandleSeries, gridIn } from "./tape/tape.ts";
+import { type AskedBars, BarCalendar, type BarGrid, dayMs } from "./calendar/bar-calendar.ts";
+import { type CandleSeries, gridNameIn } from "./tape/tape.ts";
 
 /** Recorded bars of one length. */
 interface BarSource {
@@ -24,7 +24,7 @@ export const sourceOf = (series: CandleSeries, shiftMs = 0): BarSource => {
   const [firstAt = 0, lastAt = 0] = [at[0], at.at(-1)];
   return {
     calendar: new BarCalendar(grid ?? { length: barMs, zone: "UTC", anchorMs: phaseOf(firstAt + shiftMs, barMs) }),
-    name: gridName(gridIn(series)),
+    name: gridNameIn(series),
     fromAt: firstAt + shiftMs - barMs,
     toAt: lastAt + shiftMs,
   };

@@ -11,7 +11,7 @@ import { type AskedBars, BarCalendar, gridName } from "./calendar/bar-calendar.t
 import { HotStream } from "./hot-stream.ts";
 import { type Print, printOf } from "./last-quotes.ts";
 import type { Quote, Trade } from "./market-data.ts";
-import { type CandleSeries, gridIn, type QuoteSeries, type Series, type TradeSeries } from "./tape/tape.ts";
+import { type CandleSeries, gridNameIn, type QuoteSeries, type Series, type TradeSeries } from "./tape/tape.ts";
 import { type BarColumns, openedBy, QuoteView, type Scale, TradeView } from "./views.ts";
 
 /**
@@ -122,7 +122,7 @@ export class Channel {
   }
 
   #candleRoute(series: CandleSeries, shiftMs: number, opened: (closesAt: number) => void): Route {
-    const name = gridName(gridIn(series));
+    const name = gridNameIn(series);
     const [exact, longer] = [this.#exact.get(name) ?? [], this.#longer.get(name) ?? []];
     const parts = { scale: this.#scale, last: this.#last, prints: this.prints, exact, longer, shiftMs, opened };
     return new CandleRoute(series, parts);
@@ -262,21 +262,22 @@ class CandleRoute implements Route {
       const [px, low, high] = [series.close, series.low, series.high].map((column) =>
         scale.tick.format(column[row] as number),
       );
-      prints.next({ px: px as string, low: low as string, high: high as string, since: this.#openedAt(closedAt) });
+      prints.next({
+        px: px as string,
+        low: low as string,
+        high: high as string,
+        since: openedBy(this.#columns, closedAt),
+      });
     }
     for (const bars of exact) bars.recorded(closedAt, this.#columns, row);
     if (longer.length > 0) this.#build(row, closedAt, at);
-  }
-
-  #openedAt(closedAt: number): number {
-    return openedBy(this.#columns, closedAt);
   }
 
   #build(row: number, closedAt: number, at: number): void {
     const series = this.#series;
     const { longer, shiftMs, opened } = this.#parts;
     const nextAt = row + 1 < series.at.length ? (series.at[row + 1] as number) + shiftMs : closedAt;
-    const bar = { openedAt: this.#openedAt(closedAt), closedAt, lateMs: Math.max(0, at - closedAt), nextAt };
+    const bar = { openedAt: openedBy(this.#columns, closedAt), closedAt, lateMs: Math.max(0, at - closedAt), nextAt };
     for (const bars of longer) {
       bars.shorter(bar, this.#columns, row);
       if (bars.dueAt !== Number.POSITIVE_INFINITY) opened(bars.dueAt);

@@ -7,18 +7,10 @@
  * Not here: which rows are known (the caller), the seam to live (host/market-history.ts).
  */
 import { chooseSource, sourceOf } from "./bar-sources.ts";
-import { type AskedBars, askedBars, gridName } from "./calendar/bar-calendar.ts";
+import { type AskedBars, askedBars } from "./calendar/bar-calendar.ts";
 import { Channel } from "./channel.ts";
 import type { Candle, Quote, Trade } from "./market-data.ts";
-import {
-  barsBefore,
-  type CandleSeries,
-  gridIn,
-  openingsOf,
-  type Series,
-  type Tape,
-  type TapeInstrument,
-} from "./tape/tape.ts";
+import { barsBefore, gridNameIn, openingsOf, type Series, type Tape, type TapeInstrument } from "./tape/tape.ts";
 import { QuoteView, scaleOf, TradeView } from "./views.ts";
 
 /** Rows of one series, from the first up to before `rows`. */
@@ -64,7 +56,7 @@ export class RecordedHistory {
       all.flatMap(({ series, rows }) => (series.kind === "candle" && rows > 0 ? [sourceOf(series)] : [])),
     );
     const parts = all.filter(({ series }) =>
-      source === undefined ? series.kind === "trade" : series.kind === "candle" && sourceName(series) === source.name,
+      source === undefined ? series.kind === "trade" : series.kind === "candle" && gridNameIn(series) === source.name,
     );
     const first = Math.min(...parts.map(({ series, rows }) => (rows > 0 ? beginOf(series) : Number.POSITIVE_INFINITY)));
     // Quiet times have no bars: so many are found further back.
@@ -147,8 +139,6 @@ export class RecordedHistory {
 
 const beginOf = (series: Series): number =>
   series.kind === "candle" ? openingsOf(series)(0) : (series.at[0] ?? Number.POSITIVE_INFINITY);
-
-const sourceName = (series: CandleSeries): string => gridName(gridIn(series));
 
 /** The history that a tape holds: rows before the instant asked for, and bars that had closed by then. */
 export const historyOfTape = ({ instruments, series }: Pick<Tape, "instruments" | "series">): RecordedHistory => {

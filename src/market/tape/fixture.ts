@@ -41,7 +41,7 @@ import {
   type CandleSeries,
   columnNames,
   createTape,
-  gridIn,
+  gridNameIn,
   type Series,
   seriesName,
   seriesOf,
@@ -208,7 +208,7 @@ const barFields = ({ barMs, grid }: CandleSeries): Pick<FixtureSeries, "barMs" |
 const writeSeries = (draft: string, series: Series, instruments: readonly TapeInstrument[]): FixtureSeries => {
   const { instId } = instruments[series.instrument] as TapeInstrument;
   const bars = series.kind === "candle" ? barFields(series) : {};
-  const name = series.kind === "candle" ? `-${gridName(gridIn(series)).replaceAll(/[^A-Za-z0-9-]/g, "_")}` : "";
+  const name = series.kind === "candle" ? `-${gridNameIn(series).replaceAll(/[^A-Za-z0-9-]/g, "_")}` : "";
   const file = `${instId}.${series.kind}${name}.bin`;
   const { bytes, content } = encodeSeries(series, seriesName(series, instruments));
   writeFileSync(join(draft, file), bytes);

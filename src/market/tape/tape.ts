@@ -8,7 +8,7 @@
  */
 import { parseInstId } from "../../contract/inst-id.ts";
 import { SluiceError } from "../../errors.ts";
-import { BarCalendar, type BarGrid, lengthName, monthMs } from "../calendar/bar-calendar.ts";
+import { BarCalendar, type BarGrid, gridName, lengthName, monthMs } from "../calendar/bar-calendar.ts";
 import { mergeOrder, type TapeOrder } from "./tape-order.ts";
 
 /** An instrument of a recorded market: its price step `tickSize` and size step `lotSize`, as decimals. */
@@ -161,6 +161,9 @@ export const barsIn = (series: Series): number | BarGrid =>
 
 /** The grid of bars, also of those that have only a length. */
 export const gridIn = ({ grid, barMs }: CandleSeries): BarGrid => grid ?? { length: barMs, anchorMs: 0, zone: "UTC" };
+
+/** Name of the grid of recorded bars. */
+export const gridNameIn = (series: CandleSeries): string => gridName(gridIn(series));
 
 /** Returns the instant at which the bar of a row began. */
 export const openingsOf = ({ at, barMs, grid }: CandleSeries): ((row: number) => number) => {
