@@ -45,9 +45,9 @@ const boundsOf = (schema: Schema): string => {
     readonly maximum?: number;
     readonly exclusiveMinimum?: number;
   };
-  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`;
-  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
-  return minimum === undefined ? "" : ` from ${minimum}`;
+  const inclusive = minimum === undefined ? "" : ` from ${minimum}`;
+  const least = exclusiveMinimum === undefined ? inclusive : ` above ${exclusiveMinimum}`;
+  return maximum === undefined ? least : `${least} to ${maximum}`;
 };
 
 /** Values that a schema allows, in words; the type of the sources where the schema leaves it to code. */

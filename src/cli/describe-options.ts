@@ -147,9 +147,9 @@ const fallbackOf = ({ default: value }: OptionSchema, isRequired: boolean): stri
 
 /** Bounds of a number in words, with a blank before them; empty without any. */
 const boundsOf = ({ minimum, maximum, exclusiveMinimum }: OptionSchema): string => {
-  if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`;
-  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
-  return minimum === undefined ? "" : ` from ${minimum}`;
+  const inclusive = minimum === undefined ? "" : ` from ${minimum}`;
+  const least = exclusiveMinimum === undefined ? inclusive : ` above ${exclusiveMinimum}`;
+  return maximum === undefined ? least : `${least} to ${maximum}`;
 };
 
 const valuesOf = (schema: OptionSchema): string => {
