@@ -5,6 +5,7 @@
  */
 import { didYouMean, SluiceError } from "../errors.ts";
 import { endpointTable } from "./endpoints.ts";
+import { layers } from "./limits.ts";
 import { defaultProfile, type Profile, type ProfileOverrides, type Row } from "./profile.ts";
 
 type Group = Readonly<Record<string, Row<unknown>>>;
@@ -115,12 +116,13 @@ const layerWords = {
   unit: ["requests", "weight", "elements"],
   anchor: ["wall_clock", "first_request", "sliding"],
 } as const;
+const describedLayers: readonly string[] = Object.keys(layers);
 const layerFields = ["name", "scope", "unit", "capacity", "windowMs", "anchor", "endpoints", "banMs"];
 
 /** Both sides are built from these, so a slip here would be agreed upon and never show. */
 const checkLayers = (profile: Profile, issues: string[]): void => {
   const endpoints = Object.keys(endpointTable(profile));
-  const names = new Set(["ip", "key", "uid"]);
+  const names = new Set(describedLayers);
   profile.limits.extraLayers.forEach((layer, index) => {
     const place = `profile.limits.extraLayers[${index}]`;
     if (kindOf(layer) !== "object") {
@@ -162,7 +164,6 @@ const checkLayers = (profile: Profile, issues: string[]): void => {
 };
 
 const changeFields = ["layer", "at", "capacity"];
-const changedLayers = ["ip", "key", "uid"];
 const utcText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
 
 const checkChanges = ({ limits }: Profile, issues: string[]): void => {
@@ -177,8 +178,8 @@ const checkChanges = ({ limits }: Profile, issues: string[]): void => {
     for (const field of Object.keys(change))
       if (!changeFields.includes(field))
         issues.push(`${place}.${field}: unknown field.${didYouMean(field, changeFields)}`);
-    if (!changedLayers.includes(layer))
-      issues.push(`${place}.layer: ${JSON.stringify(layer)} is not one of ${changedLayers.join(", ")}.`);
+    if (!describedLayers.includes(layer))
+      issues.push(`${place}.layer: ${JSON.stringify(layer)} is not one of ${describedLayers.join(", ")}.`);
     if (typeof at !== "string" || !utcText.test(at) || Number.isNaN(Date.parse(at)))
       issues.push(`${place}.at: ${JSON.stringify(at)} is no instant; write it like "2026-11-29T08:00:00Z".`);
     if (!(Number.isSafeInteger(capacity) && capacity >= 1))

@@ -17,8 +17,8 @@ import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position, Positions } from "../orders/positions.ts";
 
 /**
- * Price changes of a service's market; none of an instrument that the market does not know. Tickers of a real service carry every price; a recording may have trades or bars
- * alone.
+ * Price changes of a service's market; none of an instrument that the market does not know. Tickers of a real service
+ * carry every price; a recording may have only trades or bars.
  */
 export const priceChangesOf =
   ({ market, watchful = false }: Pick<OpenService, "market" | "watchful">): PriceChanges =>

@@ -86,21 +86,15 @@ export class PluginHost {
   }
 
   /** The machine's time counts, as for the work of an undo. */
-  #ready({ name, owner }: Running, settingUp: PromiseLike<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const fail = (error: unknown): void => {
-        timer.cancel();
-        owner.fail(error);
-        reject(notReady(name, messageOf(error)));
-      };
-      const timer = this.#machine.setTimer(this.#machine.now() + readyMsMax, () => {
-        fail(new Error(`its set-up did not end within ${readyMsMax / 1_000} s`));
+  async #ready({ name, owner }: Running, settingUp: PromiseLike<void>): Promise<void> {
+    try {
+      await within(this.#machine, readyMsMax, settingUp, () => {
+        throw new Error(`its set-up did not end within ${readyMsMax / 1_000} s`);
       });
-      settingUp.then(() => {
-        timer.cancel();
-        resolve();
-      }, fail);
-    });
+    } catch (error) {
+      owner.fail(error);
+      throw notReady(name, messageOf(error));
+    }
   }
 
   /** Of a set-up that took its time: where the plugin has ended meanwhile, its undo runs at once. */
