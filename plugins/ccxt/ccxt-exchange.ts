@@ -11,7 +11,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { SluiceError } from "sluice";
 import { type Clock, didYouMean, messageOf } from "sluice/extension";
-import { proxiesOf } from "./ccxt-proxies.ts";
+import { type Addresses, proxiesOf } from "./ccxt-proxies.ts";
 import { RequestGate } from "./request-gate.ts";
 
 /** A number of ccxt: text if ccxt is set to exact numbers. */
@@ -61,7 +61,7 @@ export interface CcxtBook {
 }
 
 /** Used part of an exchange object of ccxt (4.4 or later). */
-export interface CcxtExchange {
+export interface CcxtExchange extends Addresses {
   readonly id: string;
   readonly has: Readonly<Record<string, unknown>>;
   /** Milliseconds that a request of cost 1 takes of the exchange's limit. */
@@ -72,9 +72,6 @@ export interface CcxtExchange {
   readonly apiKey?: string | undefined;
   readonly secret?: string | undefined;
   readonly last_response_headers?: unknown;
-  /** Addresses with `{hostname}` in place of `hostname`. */
-  readonly urls?: unknown;
-  readonly hostname?: string | undefined;
   enableRateLimit: boolean;
   number?: unknown;
   fetch2(

@@ -6,7 +6,8 @@
  */
 import { proxyOf } from "sluice/extension";
 
-interface Addresses {
+/** Where an exchange of ccxt is reached. */
+export interface Addresses {
   /** Addresses with `{hostname}` in place of `hostname`. */
   readonly urls?: unknown;
   readonly hostname?: string | undefined;

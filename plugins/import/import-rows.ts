@@ -117,7 +117,8 @@ export const pushBar = (
   parts: Parts,
 ): string | undefined => {
   bars.grid ??= grid;
-  if (gridText(bars.grid) !== gridText(grid)) return `bars of another length (${gridText(grid)}), dropped`;
+  if (bars.grid !== grid && gridText(bars.grid) !== gridText(grid))
+    return `bars of another length (${gridText(grid)}), dropped`;
   if (endAt <= (bars.at.values[bars.at.length - 1] ?? 0) && bars.at.length > 0) return "repeated bars, dropped";
   append(bars.at, endAt);
   for (const [place, column] of bars.columns.entries())

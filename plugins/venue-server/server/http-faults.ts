@@ -33,7 +33,7 @@ const sendText = (response: ServerResponse, status: number, headers: Headers, te
 };
 
 /** Gives `reply` as it is; one without a body has none. Nothing happens when the client has left. */
-export const send = ({ response }: Way, { status, headers, body }: VenueResponse): void => {
+export const send = ({ response }: Pick<Way, "response">, { status, headers, body }: VenueResponse): void => {
   if (response.destroyed) return;
   if (body === undefined) {
     response.writeHead(status, headers);

@@ -47,7 +47,7 @@ export class HttpHandler {
     const { method = "", url = "", headers, httpVersion } = request;
     const malformed = malformedBy(httpVersion, headers.host);
     if (malformed !== undefined) {
-      this.#unread(response, "400 Bad Request", malformed);
+      this.#unread(response, 400, malformed);
       return;
     }
     const way: Way = { response, pendingTimers, url };
@@ -69,7 +69,7 @@ export class HttpHandler {
   unexpected(response: ServerResponse): void {
     this.requests++;
     response.sendDate = false;
-    this.#unread(response, "417 Expectation Failed", "the header Expect has something other than 100-continue.");
+    this.#unread(response, 417, "the header Expect has something other than 100-continue.");
   }
 
   /** A request for a tunnel, which only a proxy makes. */
@@ -89,19 +89,18 @@ export class HttpHandler {
     this.#write(socket, status, `${status.slice(4)}.`);
   }
 
-  #refusalText(problem: string): string {
-    const { badRequestCode } = this.#options.contract.profile.answers;
-    return JSON.stringify({ code: badRequestCode, msg: `request: ${problem}`, data: [] });
+  /** Envelope for a request that is refused before the service sees it. */
+  #refusal(problem: string): VenueResponse["body"] {
+    return { code: this.#options.contract.profile.answers.badRequestCode, msg: `request: ${problem}`, data: [] };
   }
 
   /** Answers a request whose body is not read, and closes the connection. */
-  #unread(response: ServerResponse, status: string, problem: string): void {
-    response.writeHead(Number(status.slice(0, 3)), { connection: "close", "content-type": "application/json" });
-    response.end(this.#refusalText(problem));
+  #unread(response: ServerResponse, status: number, problem: string): void {
+    send({ response }, { status, headers: { connection: "close" }, body: this.#refusal(problem) });
   }
 
   #write(socket: Duplex, status: string, problem: string): void {
-    const text = this.#refusalText(problem);
+    const text = JSON.stringify(this.#refusal(problem));
     const head = `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n`;
     socket.end(head + text);
   }
