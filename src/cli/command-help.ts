@@ -30,7 +30,7 @@ export const coreRows: Readonly<Record<string, CommandRow>> = {
     group: trading,
     usage: "[options] <config>",
     summary: "trade in real time, on paper or live",
-    examples: ["run config/paper.ts --ui", "run config/testnet.ts --seconds 600"],
+    examples: ["run config/paper.ts", "run config/testnet.ts --seconds 600"],
   },
   health: {
     group: trading,
