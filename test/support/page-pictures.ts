@@ -5,7 +5,6 @@
  * `PICTURES=write` takes the pictures anew; look at them before they are committed.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Browser, Page } from "playwright-core";
 
 /** Stored pictures have a quarter of the width, and at least this one, in pixels. */
@@ -44,7 +43,7 @@ const compared = `async ([picture, reference]) => {
 }`;
 
 /** Returns the share of a page's visible part that differs from the reference, 0 to 1. */
-export const differenceFrom = async (page: Page, file: string): Promise<number> => {
+export const differenceFrom = async (page: Page, file: URL): Promise<number> => {
   const picture = (await page.screenshot({ animations: "disabled", caret: "hide" })).toString("base64");
   const isWritten = process.env["PICTURES"] === "write";
   const reference = isWritten || !existsSync(file) ? undefined : readFileSync(file, "base64");
@@ -54,8 +53,9 @@ export const differenceFrom = async (page: Page, file: string): Promise<number> 
   const { reduced, share } = (await blank.evaluate(`(${compared})(${given})`)) as { reduced: string; share: number };
   await blank.close();
   if (reference !== undefined) return share;
-  if (!isWritten) throw new Error(`${file} is missing. Run the test with PICTURES=write and look at what it wrote.`);
-  mkdirSync(dirname(file), { recursive: true });
+  if (!isWritten)
+    throw new Error(`${file.pathname} is missing. Run the test with PICTURES=write and look at what it wrote.`);
+  mkdirSync(new URL("./", file), { recursive: true });
   writeFileSync(file, Buffer.from(reduced, "base64"));
   return 0;
 };

@@ -7,10 +7,10 @@
  * frame is longer than 17 ms, where a task of the page takes the processor for longer than a frame, or where an hour of updates leaves
  * more than twice the heap and 20 MB.
  */
-import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { madeEngine, madePort } from "../../plugins/control-room/harness/made-engine.ts";
+import { chromiumPath } from "../../support/chromium.ts";
 
 const { values } = parseArgs({
   options: {
@@ -21,8 +21,7 @@ const { values } = parseArgs({
     hour: { type: "boolean", default: false },
   },
 });
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined) {
+if (chromiumPath === undefined) {
   process.stderr.write("SKIPPED: no chromium is installed.\n");
   process.exit(0);
 }
@@ -186,7 +185,7 @@ const measureHour = async (browser: Browser): Promise<boolean> => {
   return last < 2 * first + 20e6;
 };
 
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
 const met: boolean[] = [];
 for (const width of values.widths.split(",").map(Number)) {
   for (const scheme of values.schemes.split(",") as Look["scheme"][]) {

@@ -1,17 +1,16 @@
 /** The page of a real engine, in a process of its own before a service over the loopback: halt, resume, and a killed engine. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { ServerKey } from "../../../plugins/venue-server/server/keyring.ts";
 import { main } from "../../../src/cli/main.ts";
 import { type CapturedIo, capturedIo } from "../../support/captured-io.ts";
+import { chromiumPath } from "../../support/chromium.ts";
 import { file, folder, root } from "../../support/harness/cli-process.ts";
 import { signedHeaders } from "../venue-server/harness/server.ts";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined)
+if (chromiumPath === undefined)
   console.warn("SKIPPED: the page of a real engine is not tried in a browser, as no chromium is installed.");
 
 interface Ready {
@@ -19,7 +18,7 @@ interface Ready {
   readonly keys: readonly [ServerKey, ServerKey, ServerKey];
 }
 
-describe.skipIf(executablePath === undefined)("The page of a real engine", () => {
+describe.skipIf(chromiumPath === undefined)("The page of a real engine", () => {
   let browser: Browser;
   let venue: { readonly io: CapturedIo; readonly ended: Promise<number>; readonly ready: Ready };
   let engine: ChildProcess;
@@ -76,7 +75,7 @@ export default defineConfig({
     engine.stderr?.on("data", hear);
     await vi.waitFor(() => expect(said).toMatch(/dashboard: http\S+#token=\S+/), { timeout: 120_000, interval: 100 });
     link = /dashboard: (http\S+)/.exec(said)?.[1] ?? "";
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();

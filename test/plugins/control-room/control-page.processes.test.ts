@@ -1,30 +1,28 @@
 /** The page of the control room in a browser, before a made engine. Needs Debian's chromium, or another; without one it is skipped. */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { chromiumPath } from "../../support/chromium.ts";
 import { faultsOf } from "../../support/page-faults.ts";
 import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { type MadeEngine, type MadePort, madeEngine, madePort } from "./harness/made-engine.ts";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined)
+if (chromiumPath === undefined)
   console.warn("SKIPPED: the page of the control room is not tried in a browser, as no chromium is installed.");
 
-const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
+const picture = (name: string): URL => new URL(`pictures/${name}.png`, import.meta.url);
 /** Views that are compared with reference pictures; the others consist of the same tables. */
 const pictured = ["Overview", "Market", "Orders", "Quota"];
 
 const views = ["Overview", "Market", "Orders", "Quota", "Events", "Health"];
 
-describe.skipIf(executablePath === undefined)("The page of the control room", () => {
+describe.skipIf(chromiumPath === undefined)("The page of the control room", () => {
   let browser: Browser;
   let port: MadePort;
   let engine: MadeEngine;
   let trouble: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,13 +1,12 @@
 /** Two engines in processes of their own in one page of a third: real programs, real ports, and one of them killed. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ControlDocument, type ControlUpdate } from "../../../plugins/control-room/index.ts";
+import { chromiumPath } from "../../support/chromium.ts";
 import { file, folder, root } from "../../support/harness/cli-process.ts";
-
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
 /** Of this test alone: engines of other tests are not found. */
 const home = join(folder, "tmp");
@@ -95,7 +94,8 @@ describe("Engines of several processes in one page", () => {
     links = [await engineLink(alpha), await engineLink(beta)];
     link = await pageLink(start("ui", ...links, "--json"));
     page = portAt(link);
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    if (chromiumPath !== undefined)
+      browser = await chromium.launch({ executablePath: chromiumPath, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();
@@ -137,7 +137,7 @@ describe("Engines of several processes in one page", () => {
     await expect.poll(() => restingAt(page, "alpha")).toBe(2);
   });
 
-  it.skipIf(executablePath === undefined)("halts all of them by one question in the browser", async () => {
+  it.skipIf(chromiumPath === undefined)("halts all of them by one question in the browser", async () => {
     const tab = await (browser as Browser).newPage();
     await tab.goto(link);
     await expect.poll(() => tab.locator(".card .chip.good").count()).toBe(2);

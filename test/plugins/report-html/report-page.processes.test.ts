@@ -1,7 +1,6 @@
 /** The page of a backtest in a browser, as one explores it. Needs Debian's chromium, or another; without one it is skipped. */
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { map, tap, timer } from "rxjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,17 +8,17 @@ import { tearsheet } from "../../../plugins/report-html/tearsheet.ts";
 import { withDetails } from "../../../src/backtest/with-details.ts";
 import { runBacktest } from "../../../src/backtest.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
+import { chromiumPath } from "../../support/chromium.ts";
 import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
 import { faultsOf } from "../../support/page-faults.ts";
 import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined)
+if (chromiumPath === undefined)
   console.warn("SKIPPED: the page of a backtest is not tried in a browser, as no chromium is installed.");
 
-const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
+const picture = (name: string): URL => new URL(`pictures/${name}.png`, import.meta.url);
 
 const swinger = strategy("swinger", {
   wanted: ({ plot }) =>
@@ -47,7 +46,7 @@ const maker = strategy("maker", {
     ),
 });
 
-describe.skipIf(executablePath === undefined)("The page of a backtest in a browser", () => {
+describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser", () => {
   let browser: Browser;
   let file: string;
   let details: RunDetails;
@@ -88,7 +87,7 @@ describe.skipIf(executablePath === undefined)("The page of a backtest in a brows
     );
     file = join(temporaryFolder("page"), "run.html");
     writeFileSync(file, tearsheet(report, details));
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,19 +1,18 @@
 /** The page of a sweep in a browser. Needs Debian's chromium, or another; without one it is skipped. */
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sweepPage } from "../../../plugins/sweep/html-page.ts";
 import type { Figures } from "../../../plugins/sweep/scores.ts";
 import { type Result, reportOf } from "../../../plugins/sweep/sweep-report.ts";
+import { chromiumPath } from "../../support/chromium.ts";
 import { faultsOf } from "../../support/page-faults.ts";
 import { differenceFrom, differenceMax } from "../../support/page-pictures.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { marketOf, planOf } from "./harness/sweep.ts";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (executablePath === undefined)
+if (chromiumPath === undefined)
   console.warn("SKIPPED: the page of a sweep is not tried in a browser, as no chromium is installed.");
 
 const figuresOf = (pnl: string): Figures => ({
@@ -22,7 +21,7 @@ const figuresOf = (pnl: string): Figures => ({
   ...{ weight: 1_800, rejected429: 0, blockedMinutes: 0, heldMs: 5, currency: "USDT" },
 });
 
-const picture = (name: string): string => fileURLToPath(new URL(`pictures/${name}.png`, import.meta.url));
+const picture = (name: string): URL => new URL(`pictures/${name}.png`, import.meta.url);
 
 /** Three options in 24 runs; the result rises with the first and falls with the second. */
 const pageOf = async (): Promise<string> => {
@@ -41,7 +40,7 @@ const pageOf = async (): Promise<string> => {
   return sweepPage(report);
 };
 
-describe.skipIf(executablePath === undefined)("The page of a sweep in a browser", () => {
+describe.skipIf(chromiumPath === undefined)("The page of a sweep in a browser", () => {
   let browser: Browser;
   let file: string;
   const trouble: string[] = [];
@@ -60,7 +59,7 @@ describe.skipIf(executablePath === undefined)("The page of a sweep in a browser"
   beforeAll(async () => {
     file = join(temporaryFolder("sweep-page"), "sweep.html");
     writeFileSync(file, await pageOf());
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ["--no-sandbox"] });
+    browser = await chromium.launch({ executablePath: chromiumPath as string, args: ["--no-sandbox"] });
   });
   afterAll(async () => {
     await browser?.close();
