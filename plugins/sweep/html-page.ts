@@ -125,6 +125,7 @@ const pictures = (report: SweepReport): Markup => {
   const done = results.filter(isDone);
   const unit = folds === undefined ? by : unitOf(by);
   const dots = done.map(dotOf(report));
+  const trainings = dots.filter(({ outOfSample }) => !outOfSample);
   const [, other] = objectives ?? [];
   const fronts = new Set(ranking.filter(({ onFront }) => onFront === true).flatMap(({ runs }) => runs));
   const points = done.map((run) => ({
@@ -136,13 +137,13 @@ const pictures = (report: SweepReport): Markup => {
   return html`${other === undefined ? nothing : html`<h2>Objectives</h2>${frontPlot(points, [unit, other])}`}
 <h2>Options against ${unit}</h2>${parallelPlot(
     space,
-    dots.filter(({ outOfSample }) => !outOfSample),
+    trainings,
     by,
     unit,
   )}<p class="soft">A mark is a run and leads to its row.${marks}</p><div class="plots">${optionPlots(space, dots, unit)}
 <div class="rest"><h3>Heat map</h3><p class="soft">${folds === undefined ? "All runs." : "Trainings only: what was out of sample is above."}${others}</p>${heatMap(
     space,
-    dots.filter(({ outOfSample }) => !outOfSample),
+    trainings,
     by,
     unit,
   )}</div></div>`;

@@ -82,7 +82,7 @@ const lineOf = (dot: Dot, rank: number, sheet: Sheet): Markup => {
     (y, index) => `${index === 0 ? "M" : "L"}${unit(xOf(index, sheet))} ${unit(y)}`,
   );
   const words = sheet.axes.map(({ name }) => `${name}=${spelled(dot.options[name])}`).join(", ");
-  const tone = `stroke:color-mix(in oklab,var(--accent) ${Math.round(100 - 85 * Math.min(1, rank))}%,var(--rule))`;
+  const tone = `stroke:color-mix(in oklab,var(--accent) ${Math.round(100 - 85 * rank)}%,var(--rule))`;
   return html`<a href="#run-${dot.index}" tabindex="-1"><path class="${rank < bestShare ? "run best" : "run"}" style="${tone}" d="${path.join("")}"><title>run ${dot.index}: ${words}, ${sheet.by} ${dot.value.toFixed(2)}</title></path></a>`;
 };
 
