@@ -65,6 +65,5 @@ export type StoryEvent = { type: string; at: number; seq: number } & Record<stri
 /** Events of one order, from the strategy's request to the last record. */
 export const storyOfOrder = async (source: string, clOrdId: string): Promise<readonly StoryEvent[]> => {
   const response = await ask(`sources/${encodeURIComponent(source)}/orders/${encodeURIComponent(clOrdId)}`);
-  const answer = (await response.json()) as readonly StoryEvent[] | { readonly events: readonly StoryEvent[] };
-  return "events" in answer ? answer.events : answer;
+  return response.json();
 };

@@ -3,7 +3,7 @@
  *
  * Invariants: the page is drawn at most once a frame, for any number of updates, and only the visible view; it is also drawn four times a
  * second, so that ages and windows advance; a hidden page draws nothing.
- * Not here: the start (start.ts), the content of views.
+ * Not here: the start (main.ts), the content of views.
  */
 import { button, element } from "../../ui-kit/client/elements.ts";
 import { Actions } from "./actions.ts";

@@ -11,14 +11,13 @@ import { put } from "./table-cells.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { gainText, modeText, placeOfTrading, toneOf } from "./wording.ts";
 
+type Card = { node: HTMLElement; head: HTMLElement; chip: HTMLElement; profit: HTMLElement; lines: HTMLElement };
+
 export class EnginesView {
   name = "All engines";
   node = element("ul", { class: "cards" });
   #choose;
-  #cards: Map<
-    string,
-    { node: HTMLElement; head: HTMLElement; chip: HTMLElement; profit: HTMLElement; lines: HTMLElement }
-  > = new Map();
+  #cards: Map<string, Card> = new Map();
 
   constructor(choose: (id: string) => void) {
     this.#choose = choose;
@@ -54,16 +53,7 @@ export class EnginesView {
     return card;
   }
 
-  #drawCard(
-    { state, engine, isFresh, name, feed }: WatchedEngine,
-    {
-      node,
-      head,
-      chip,
-      profit,
-      lines,
-    }: { node: HTMLElement; head: HTMLElement; chip: HTMLElement; profit: HTMLElement; lines: HTMLElement },
-  ) {
+  #drawCard({ state, engine, isFresh, name, feed }: WatchedEngine, { node, head, chip, profit, lines }: Card) {
     put(head, name);
     const words = feed.state.state !== "open" ? "not connected" : engine === undefined ? "" : modeText(engine);
     put(chip, words);

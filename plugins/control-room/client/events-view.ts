@@ -7,7 +7,7 @@ import { choice, element } from "../../ui-kit/client/elements.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EventRow } from "../control-rows.ts";
 import { put } from "./table-cells.ts";
-import { VirtualTable } from "./virtual-table.ts";
+import { type TableColumn, VirtualTable } from "./virtual-table.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { clockText, exactInstant } from "./wording.ts";
 
@@ -43,7 +43,7 @@ export class EventsView {
   #table;
 
   constructor() {
-    const columns: readonly import("./virtual-table.ts").TableColumn<EventRow>[] = [
+    const columns: readonly TableColumn<EventRow>[] = [
       {
         name: "time",
         text: ({ at }) => clockText(at, this.#now),

@@ -5,7 +5,7 @@
  * changes its state at once, and connects again until it is answered, without a reload; each new stream begins with a snapshot, so that no
  * change is lost; browsers open six connections to one address, so that with many engines only some are streamed and the others asked again
  * and again, or no action would find a way to its engine.
- * Not here: rows (source-state.ts), its display on the page (header.ts).
+ * Not here: rows (source-state.ts), its display on the page (page-header.ts).
  */
 
 import type { ControlUpdate } from "../control-document.ts";

@@ -76,7 +76,7 @@ export class HealthView {
     const version = `${watched.id} ${state.version(["health", "engine"])}`;
     if (version === this.#version) return;
     this.#version = version;
-    this.#isUnrecorded = engine?.unrecorded?.includes("health") === true;
+    this.#isUnrecorded = state.lacks("health");
     this.#table.set([...state.rows("health")].map(([name, row]) => ({ ...row, name })));
     const facts = [
       ["engine", engine?.name ?? watched.id],

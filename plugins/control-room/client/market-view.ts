@@ -4,7 +4,7 @@
  * Invariants: offers every instrument that the engine follows, trades or holds; when the chosen one is gone, the first is shown.
  */
 
-import { choice, element, offer } from "../../ui-kit/client/elements.ts";
+import { choice, element, offer, toggle } from "../../ui-kit/client/elements.ts";
 import { BookLadder } from "./book-ladder.ts";
 import { inTurn } from "./browser-clock.ts";
 import { plainDecimal, plus } from "./decimal-texts.ts";
@@ -14,13 +14,6 @@ import type { SourceState } from "./source-state.ts";
 import { put } from "./table-cells.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { ageText, shortFigure } from "./wording.ts";
-
-const toggle = (name: string, on: boolean, act: (on: boolean) => void) => {
-  const box = element("input", { type: "checkbox" });
-  box.checked = on;
-  box.addEventListener("change", () => act(box.checked));
-  return element("label", {}, box, name);
-};
 
 const emptyText = "No market yet: the engine shows one when a strategy follows or trades it.";
 
@@ -65,8 +58,7 @@ export class MarketView {
     const instIds = instrumentsOf(state);
     this.#empty.hidden = instIds.length > 0;
     this.#body.hidden = instIds.length === 0;
-    const unrecorded = state.row("engine")?.unrecorded ?? [];
-    put(this.#empty, unrecorded.includes("prices") ? "Prices are not recorded." : emptyText);
+    put(this.#empty, state.lacks("prices") ? "Prices are not recorded." : emptyText);
     if (instIds.length === 0) return;
     offer(
       this.#instruments,
@@ -84,10 +76,11 @@ export class MarketView {
     const version = `${instId} ${state.version(["book", "markets", "orders"])}`;
     if (version === this.#bookVersion) return;
     this.#bookVersion = version;
-    inTurn(this.#book, () => this.#drawBook(state, instId, unrecorded.includes("book")));
+    inTurn(this.#book, () => this.#drawBook(state, instId));
   }
 
-  #drawBook(state: SourceState, instId: string, isUnrecorded: boolean) {
+  #drawBook(state: SourceState, instId: string) {
+    const isUnrecorded = state.lacks("book");
     const book = isUnrecorded ? undefined : state.row("book", instId);
     this.#book.draw(book, state.row("markets", instId), ownOrders(state, instId), isUnrecorded);
   }

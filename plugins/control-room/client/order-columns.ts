@@ -5,13 +5,14 @@
  */
 
 import type { FillRow, OrderRow } from "../control-rows.ts";
+import type { TableColumn } from "./virtual-table.ts";
 import { clockText, exactInstant, gainText, phaseText, shortFigure, sideText } from "./wording.ts";
 
 const tone = ({ phase, isFinal }: OrderRow) =>
   phase === "unknown" ? "loss" : phase === "rejected" ? "amber" : isFinal && phase !== "filled" ? "soft" : "";
 
 /** Columns of instrument and side, shared by orders and fills. */
-const placeColumns: readonly import("./virtual-table.ts").TableColumn<OrderRow | FillRow>[] = [
+const placeColumns: readonly TableColumn<OrderRow | FillRow>[] = [
   {
     name: "side",
     text: ({ side }) => sideText(side),
@@ -31,7 +32,7 @@ const placeColumns: readonly import("./virtual-table.ts").TableColumn<OrderRow |
     grow: true,
   },
 ];
-const strategyColumn: import("./virtual-table.ts").TableColumn<OrderRow | FillRow> = {
+const strategyColumn: TableColumn<OrderRow | FillRow> = {
   name: "strategy",
   text: ({ strategy }) => strategy,
   value: ({ strategy }) => strategy,
@@ -40,7 +41,7 @@ const strategyColumn: import("./virtual-table.ts").TableColumn<OrderRow | FillRo
   wide: true,
 };
 
-export const orderColumns = (now: () => number): readonly import("./virtual-table.ts").TableColumn<OrderRow>[] => [
+export const orderColumns = (now: () => number): readonly TableColumn<OrderRow>[] => [
   {
     name: "changed",
     text: ({ changedAt }) => clockText(changedAt, now()),
@@ -98,7 +99,7 @@ export const orderColumns = (now: () => number): readonly import("./virtual-tabl
   { name: "id", text: ({ clOrdId }) => clOrdId, value: ({ clOrdId }) => clOrdId, isText: true, width: 150, wide: true },
 ];
 
-export const fillColumns = (now: () => number): readonly import("./virtual-table.ts").TableColumn<FillRow>[] => [
+export const fillColumns = (now: () => number): readonly TableColumn<FillRow>[] => [
   {
     name: "time",
     text: ({ at }) => clockText(at, now()),

@@ -6,6 +6,7 @@
 import { figure } from "../../ui-kit/client/texts.ts";
 import type { BalanceRow, PositionRow, StrategyRow } from "../control-rows.ts";
 import type { AccountRow } from "./account-rows.ts";
+import type { TableColumn } from "./virtual-table.ts";
 import { averageText, gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.ts";
 
 /** Amounts of several currencies in one cell. */
@@ -18,7 +19,7 @@ const firstProfit = ({ profit }: StrategyRow) => Object.values(profit)[0];
 
 const stateText = ({ state, mode, full }: StrategyRow) => (state === "running" ? modeText({ mode, full }) : state);
 
-export const strategyColumns: readonly import("./virtual-table.ts").TableColumn<StrategyRow>[] = [
+export const strategyColumns: readonly TableColumn<StrategyRow>[] = [
   {
     name: "strategy",
     text: ({ name }) => name,
@@ -70,9 +71,7 @@ export const strategyColumns: readonly import("./virtual-table.ts").TableColumn<
   },
 ];
 
-export const positionColumns = (
-  close: (row: PositionRow) => void,
-): readonly import("./virtual-table.ts").TableColumn<PositionRow>[] => [
+export const positionColumns = (close: (row: PositionRow) => void): readonly TableColumn<PositionRow>[] => [
   {
     name: "strategy",
     text: ({ strategy }) => strategy,
@@ -150,7 +149,7 @@ export const positionColumns = (
   },
 ];
 
-export const balanceColumns: readonly import("./virtual-table.ts").TableColumn<BalanceRow>[] = [
+export const balanceColumns: readonly TableColumn<BalanceRow>[] = [
   {
     name: "currency",
     text: ({ currency }) => currency,
@@ -168,9 +167,26 @@ export const balanceColumns: readonly import("./virtual-table.ts").TableColumn<B
   },
 ];
 
+/** Column of an amount of a user's strategies. */
+const moneyColumn = (
+  name: "realised" | "unrealised" | "fees" | "profit",
+  {
+    text,
+    tone,
+    ...sizes
+  }: { text: (amount?: string) => string; tone?: typeof toneOf; width: number; narrow?: number; wide?: boolean },
+): TableColumn<AccountRow> => ({
+  name,
+  text: ({ money }) => text(money?.[name]),
+  value: ({ money }) => amountValue(money?.[name]),
+  title: ({ money }) => money?.[name] ?? "",
+  ...(tone !== undefined && { tone: ({ money }: AccountRow) => tone(money?.[name]) }),
+  ...sizes,
+});
+
 const amountValue = (text: string | undefined) => Number(text ?? 0);
 
-export const accountColumns: readonly import("./virtual-table.ts").TableColumn<AccountRow>[] = [
+export const accountColumns: readonly TableColumn<AccountRow>[] = [
   {
     name: "user",
     text: ({ user }) => user,
@@ -197,38 +213,8 @@ export const accountColumns: readonly import("./virtual-table.ts").TableColumn<A
     width: 130,
     narrow: 110,
   },
-  {
-    name: "realised",
-    text: ({ money }) => gainText(money?.realised),
-    value: ({ money }) => amountValue(money?.realised),
-    title: ({ money }) => money?.realised ?? "",
-    width: 96,
-    wide: true,
-  },
-  {
-    name: "unrealised",
-    text: ({ money }) => gainText(money?.unrealised),
-    value: ({ money }) => amountValue(money?.unrealised),
-    title: ({ money }) => money?.unrealised ?? "",
-    tone: ({ money }) => toneOf(money?.unrealised),
-    width: 96,
-    wide: true,
-  },
-  {
-    name: "fees",
-    text: ({ money }) => moneyText(money?.fees),
-    value: ({ money }) => amountValue(money?.fees),
-    title: ({ money }) => money?.fees ?? "",
-    width: 76,
-    wide: true,
-  },
-  {
-    name: "profit",
-    text: ({ money }) => gainText(money?.profit),
-    value: ({ money }) => amountValue(money?.profit),
-    title: ({ money }) => money?.profit ?? "",
-    tone: ({ money }) => toneOf(money?.profit),
-    width: 100,
-    narrow: 90,
-  },
+  moneyColumn("realised", { text: gainText, width: 96, wide: true }),
+  moneyColumn("unrealised", { text: gainText, tone: toneOf, width: 96, wide: true }),
+  moneyColumn("fees", { text: moneyText, width: 76, wide: true }),
+  moneyColumn("profit", { text: gainText, tone: toneOf, width: 100, narrow: 90 }),
 ];

@@ -28,7 +28,7 @@ export class OverviewPrice {
   update(state: SourceState) {
     const held = state.list("positions").filter(({ qty }) => Number(qty) !== 0);
     const instIds = [...new Set([...held.map(({ instId }) => instId), ...instrumentsOf(state)])];
-    const isUnrecorded = state.row("engine")?.unrecorded?.includes("prices") === true;
+    const isUnrecorded = state.lacks("prices");
     this.node.hidden = instIds.length === 0;
     this.#chart.node.hidden = isUnrecorded;
     this.#unrecorded.hidden = !isUnrecorded;

@@ -6,7 +6,7 @@
  */
 import { element } from "../../ui-kit/client/elements.ts";
 import { countOf, figure } from "../../ui-kit/client/texts.ts";
-import type { MoneyRow, QuotaRow, SectionName, Unrecorded } from "../control-rows.ts";
+import type { MoneyRow, QuotaRow, SectionName } from "../control-rows.ts";
 import { accountRows, usersOf } from "./account-rows.ts";
 import type { Actions } from "./actions.ts";
 import { inTurn, nowMs } from "./browser-clock.ts";
@@ -72,9 +72,7 @@ export class OverviewView {
       columns: balanceColumns,
       keyOf: ({ currency }) => currency,
       empty: () =>
-        this.#watched?.engine?.unrecorded?.includes("account")
-          ? "Balances are not recorded."
-          : "Balances have not been read yet.",
+        this.#watched?.state.lacks("account") ? "Balances are not recorded." : "Balances have not been read yet.",
       most: 6,
     });
     this.#accounts = new VirtualTable({
@@ -242,9 +240,6 @@ export const openOrders = (state: SourceState) => {
   return { resting, waiting };
 };
 
-/** Returns true if the engine is a recording without this part. */
-const lacks = (state: SourceState, part: Unrecorded) => state.row("engine")?.unrecorded?.includes(part) === true;
-
 type Tell = (name: string, value: string, more: string, tone?: string, title?: string) => void;
 
 const tellWeight = (tell: Tell, { state, now }: WatchedEngine): void => {
@@ -269,8 +264,8 @@ const tellQueue = (tell: Tell, state: SourceState): void => {
   const queue = state.row("queue", "all");
   const waiting = queue?.queued ?? 0;
   const inFlight = `${figure(queue?.inFlight ?? 0)} in flight`;
-  if (lacks(state, "queue"))
-    tell("Waiting for quota", "–", lacks(state, "limits") ? "not recorded" : `not recorded · ${inFlight}`);
+  if (state.lacks("queue"))
+    tell("Waiting for quota", "–", state.lacks("limits") ? "not recorded" : `not recorded · ${inFlight}`);
   else
     tell(
       "Waiting for quota",

@@ -122,10 +122,7 @@ export class PageHeader {
     this.#halt.disabled = !can;
     put(this.#halt, isHalted ? "Resume" : "Halt");
     this.#halt.classList.toggle("resume", isHalted);
-    const label = isHalted ? "resume trading" : "halt all strategies";
-    if (this.#halt.title === label) return;
-    this.#halt.title = label;
-    this.#halt.setAttribute("aria-label", label);
+    this.#halt.title = isHalted ? "resume trading" : "halt all strategies";
   }
 
   #drawLink(watched: WatchedEngine | undefined, fallback: string) {

@@ -6,7 +6,7 @@
  * Not here: how rows arrive (feed.ts).
  */
 import type { ControlUpdate } from "../control-document.ts";
-import type { ControlRows, SectionName } from "../control-rows.ts";
+import type { ControlRows, SectionName, Unrecorded } from "../control-rows.ts";
 
 /** Largest number of rows of a section, a little more than are sent; other sections have `boundElsewhere`. */
 const bounds: Readonly<Record<string, number>> = { orders: 21_000, candles: 37_000 };
@@ -64,6 +64,11 @@ export class SourceState {
 
   row<S extends SectionName>(section: S, key: string = ""): ControlRows[S] | undefined {
     return this.rows(section).get(key);
+  }
+
+  /** Returns true if the engine is a recording without this part. */
+  lacks(part: Unrecorded) {
+    return this.row("engine")?.unrecorded?.includes(part) === true;
   }
 
   /** Changes so far of some sections: another number when any has changed. */

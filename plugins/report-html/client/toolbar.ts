@@ -4,7 +4,7 @@
  * Invariants: a choice with one answer is not offered; spans are those that a part of the run fills.
  */
 import { day } from "../../ui-kit/client/columns.ts";
-import { button, choice, element } from "../../ui-kit/client/elements.ts";
+import { button, choice, element, toggle } from "../../ui-kit/client/elements.ts";
 import type { Shown } from "../../ui-kit/client/price-pane.ts";
 import { lasting } from "../../ui-kit/client/texts.ts";
 import type { View } from "../../ui-kit/client/view.ts";
@@ -22,13 +22,6 @@ type Acts = {
 };
 
 const spanLengths = [1_000, 60_000, 3_600_000, day, 7 * day, 30 * day];
-
-const toggle = (name: string, on: boolean, act: (on: boolean) => void) => {
-  const box = element("input", { type: "checkbox" });
-  box.checked = on;
-  box.addEventListener("change", () => act(box.checked));
-  return element("label", {}, box, name);
-};
 
 export const toolbar = (
   data: PageData,

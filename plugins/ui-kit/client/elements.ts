@@ -52,3 +52,11 @@ export const offer = (select: HTMLSelectElement, choices: readonly (readonly [va
   select.replaceChildren(...choices.map(([value, text]) => element("option", { value }, text)));
   if (choices.some(([value]) => value === chosen)) select.value = chosen;
 };
+
+/** A labelled checkbox. */
+export const toggle = (name: string, on: boolean, act: (on: boolean) => void) => {
+  const box = element("input", { type: "checkbox" });
+  box.checked = on;
+  box.addEventListener("change", () => act(box.checked));
+  return element("label", {}, box, name);
+};
