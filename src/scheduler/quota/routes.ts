@@ -205,9 +205,9 @@ export class Routes {
 }
 
 /**
- * The service refused a call without naming the layer: the key's second is taken first, the user's minute when it is
- * near its limit, at a start, or when another refusal follows. Shuts those; returns the instant until which the longest
- * is shut.
+ * The service refused a call without naming the layer: the key's shortest windows are taken first, the user's minute
+ * when it is near its limit, at a start, or when another refusal follows. Shuts those; returns the instant until which
+ * the longest is shut.
  */
 export const strike = (
   { parts, route: { windows }, sentAt, probe }: Ticket,
@@ -221,11 +221,13 @@ export const strike = (
   const refusal = { fresh, isRepeated, sole: soleSuspect(windows, parts, sentAt, now), sentAt, now };
   const findings = windows.map((gauge, index) => findingOf(gauge, parts[index] as WindowTicket, refusal));
 
-  const shortest = shortestOfKey(windows);
+  const lengths = windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY));
+  const shortestMs = Math.min(...lengths);
   let until = now;
-  for (const [index, gauge] of windows.entries())
-    if (gauge === shortest || isRepeated || probe || findings[index]?.isSuspect)
-      until = Math.max(until, gauge.shut(now));
+  for (const [index, gauge] of windows.entries()) {
+    const isShortest = gauge.spec.scope === "key" && gauge.spec.windowMs === shortestMs;
+    if (isShortest || isRepeated || probe || findings[index]?.isSuspect) until = Math.max(until, gauge.shut(now));
+  }
 
   const isExplained = findings.some((finding) => finding.isExplained);
   if (fresh && !isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
@@ -256,12 +258,6 @@ const findingOf = (
   const hasMoved = isConfirmed && (isNear || gauge === sole) && gauge.learnRefusal(sentAt, now);
   const isLate = fresh && gauge.learnLate(part, sentAt);
   return { isSuspect: isNear || hasMoved, isExplained: hasMoved || isLate || isOthersDoing(gauge, isFull, now) };
-};
-
-/** The shortest window of a key. */
-const shortestOfKey = (windows: readonly LimitWindow[]): LimitWindow | undefined => {
-  const keys = windows.filter(({ spec }) => spec.scope === "key");
-  return keys.toSorted((one, other) => one.spec.windowMs - other.spec.windowMs)[0];
 };
 
 /** True if use by others explains a refusal; a key has no other users. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
-import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { LimitWindow, WindowTicket } from "../../../../src/scheduler/quota/limit-window.ts";
 import { limiterParts } from "../../../../src/scheduler/quota/parts.ts";
 import { ProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
@@ -154,6 +154,22 @@ describe("A refusal", () => {
 
   it("at the end of a full second is the key's, though the next second may have begun", () => {
     expect(suspectsUser(9)).toBe(false);
+  });
+
+  it("shuts every window of a key's shortest length, and no longer one", () => {
+    const ofKey = (name: string, windowMs: number): LayerSpec => ({
+      ...(layers.find((spec) => spec.name === "key") as LayerSpec),
+      name,
+      windowMs,
+    });
+    const specs = [ofKey("long", 60_000), ofKey("orders", 1_000), ofKey("reads", 1_000)];
+    const windows = specs.map((spec) => new FixedWindow(spec, "k", fixedClock(-20, 20)));
+    const parts = windows.map((gauge) => gauge.begin(1, 500));
+    for (const [index, gauge] of windows.entries()) gauge.end(parts[index] as WindowTicket, 500, 540, undefined, false);
+    const ticket = { parts, route: { windows }, sentAt: 500, probe: false } as unknown as Ticket;
+    strike(ticket, new ProbeState(0), { noteRefusal: () => undefined }, 540);
+    const unlimited = (): number => 10;
+    expect(windows.map((gauge) => gauge.blockedUntil(1, 600, unlimited) !== undefined)).toEqual([false, true, true]);
   });
 
   it("at the end of a second that is not half full is the user's, once the call after it was refused as well", () => {
