@@ -24,7 +24,7 @@ export class EvenSpending {
   /** Time after which spent quota comes free, where it is spent evenly. */
   readonly horizonMs: number;
   readonly #windowMs: number;
-  readonly #burst: number;
+  readonly #burstShare: number;
   /** Units that leave the count at an instant; those of a part of a window leave together, with the last of them. */
   readonly #leaving: { at: number; units: number; readonly from: number }[] = [];
   #landed = 0;
@@ -36,8 +36,12 @@ export class EvenSpending {
     this.capacity = capacity;
     this.horizonMs = windowMs * horizonShare;
     this.#windowMs = windowMs;
-    this.#burst = Math.max(burstLeast, capacity * burstShare);
+    this.#burstShare = burstShare;
     this.#credit = this.#burst;
+  }
+
+  get #burst(): number {
+    return Math.max(burstLeast, this.capacity * this.#burstShare);
   }
 
   /** Units of calls that were answered within a window's length before `at`, which never falls. */

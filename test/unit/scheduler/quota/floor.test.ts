@@ -80,7 +80,7 @@ describe("A floor", () => {
     floor.enter(0, 1_200);
     expect([spending.capacity, spending.landed(0), spending.credit(0)]).toEqual([1_140, 500, 0]);
     expect(spending.room(1_000)).toBeCloseTo(19, 9);
-    expect([spending.room(60_000), spending.landed(60_000)]).toEqual([120, 0]);
+    expect([spending.room(60_000), spending.landed(60_000)]).toEqual([114, 0]);
     expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 1_140]);
     // Refused while it was shut: the same episode.
     expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_140]);

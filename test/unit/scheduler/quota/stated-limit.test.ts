@@ -92,6 +92,16 @@ describe("Windows of such a limit", () => {
     gauge.restate(30_000);
     expect([gauge.capacity, gauge.changesAt, gauge.limitBetween(0, 10)]).toEqual([500, 90_000, 1_200]);
   });
+
+  it("give exits way again after a part of the new limit, not of the one before, was spent at once", () => {
+    const gauge = new RollingWindow(layer, "u", 0, fixedClock(0, 0));
+    expect(gauge.paced(0)).toBe(never);
+    gauge.begin(100, 0);
+    expect(gauge.paced(0)).toBe(600);
+    gauge.restate(30_000);
+    gauge.begin(100, 60_000);
+    expect(gauge.paced(60_000)).toBe(350);
+  });
 });
 
 describe("The ledger", () => {
