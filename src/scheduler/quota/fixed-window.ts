@@ -139,6 +139,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   restate(now: number): void {
+    if (this.spec.changes === undefined) return;
     if (!this.#stated.restate(now, this.windowEndsAt(now))) return;
     const { capacity } = this.spec;
     this.#limit.restate(capacity);
