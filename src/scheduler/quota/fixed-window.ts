@@ -10,7 +10,7 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import type { Floor, LatestDoubt, OnMode } from "./floor.ts";
+import { type Floor, LatestDoubt, type OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
@@ -71,7 +71,7 @@ export class FixedWindow implements LimitWindow {
       onMisread = () => undefined,
       onMode = () => undefined,
       parts = limiterParts,
-      doubt = parts.doubt(),
+      doubt = new LatestDoubt(),
     } = options;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;

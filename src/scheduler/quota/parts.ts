@@ -4,7 +4,7 @@
  * Not here: how they work together (fixed-window.ts, allowance.ts, ledger.ts).
  */
 import { CountLag } from "./count-lag.ts";
-import { Floor, LatestDoubt } from "./floor.ts";
+import { Floor, type LatestDoubt } from "./floor.ts";
 import { ForeignUsage, LateUsage } from "./foreign-usage.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
@@ -16,7 +16,6 @@ import { WindowUsage } from "./window-usage.ts";
 
 export interface LimiterParts {
   lag(): CountLag;
-  doubt(): LatestDoubt;
   floor(spec: LayerSpec, doubt: LatestDoubt): Floor;
   limit(spec: LayerSpec): LearnedLimit;
   /** `isOurs`: only calls of this engine count in the windows. */
@@ -31,7 +30,6 @@ export interface LimiterParts {
 
 export const limiterParts: LimiterParts = {
   lag: () => new CountLag(),
-  doubt: () => new LatestDoubt(),
   floor: (spec, doubt) => new Floor(spec, doubt),
   limit: ({ capacity, windowMs }) => new LearnedLimit(capacity, windowMs),
   usage: (isOurs) => new WindowUsage(isOurs),

@@ -9,7 +9,7 @@ import { type Allowances, nameOf } from "./allowance.ts";
 import type { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow, type WindowOptions } from "./fixed-window.ts";
-import type { LatestDoubt } from "./floor.ts";
+import { LatestDoubt } from "./floor.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { LimiterParts } from "./parts.ts";
@@ -104,7 +104,7 @@ export class Routes {
   readonly gauges: LimitWindow[] = [];
   readonly #options: RoutesOptions;
   readonly #lag: CountLag;
-  readonly #doubt: LatestDoubt;
+  readonly #doubt = new LatestDoubt();
   readonly #standings = new Map<string, ProbeState>();
   #known = new WeakMap<Charge, Route>();
   #quietUntil: number;
@@ -113,7 +113,6 @@ export class Routes {
   constructor(options: RoutesOptions) {
     this.#options = options;
     this.#lag = options.windowOptions.parts.lag();
-    this.#doubt = options.windowOptions.parts.doubt();
     this.#quietUntil = options.quietUntil;
   }
 
