@@ -162,6 +162,7 @@ export class RateLimiter {
 
   /** Weight used by another program of the same user: no address, no key of ours. */
   spendElsewhere(user: string, weight: number, now: number): void {
+    this.#changeCapacities(now);
     const { uid } = this.layers;
     const window = uid.at(user, now);
     if (!this.#enforce || this.#admit(window, weight, now)) uid.add(window, weight, now);

@@ -308,6 +308,14 @@ describe("The meter", () => {
     expect(arrivals).toEqual([true, true, false]);
   });
 
+  it("counts what other programs spend against the limit that is declared by then", () => {
+    const changes = [{ layer: "uid", at: new Date(start + 30_000).toISOString(), capacity: 2_000 }] as const;
+    const rateLimiter = new RateLimiter(createContract({ limits: { changes } }), true);
+    rateLimiter.spendElsewhere("u", 1_500, start + 31_000);
+    const caller = { ip: "1", key: "a", uid: "u" };
+    expect([rateLimiter.spend(caller, 500, start + 31_001), rateLimiter.report().blockedMinutes]).toEqual([true, 0]);
+  });
+
   it("never grants more than a layer holds in one window, and refuses only what would exceed one", () => {
     const call = fc.record({
       gap: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 120 }), fc.integer({ min: 400, max: 61_000 })),
