@@ -433,9 +433,10 @@ export class CountEvidence {
   checkLate(window: number, used: number): void {
     const late = this.#late;
     if (late === undefined || window < late.window) return;
-    const isFull = used + late.units > this.#parts.spec.capacity;
-    if (window === late.window && !isFull) return;
-    if (window === late.window) this.#parts.phase.unlearnLate();
+    if (window === late.window) {
+      if (used + late.units <= this.#parts.spec.capacity) return;
+      this.#parts.phase.unlearnLate();
+    }
     this.#late = undefined;
   }
 

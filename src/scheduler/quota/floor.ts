@@ -126,13 +126,12 @@ export class Floor {
 
   /** From `at` on part of `capacity` is spent evenly. */
   enter(at: number, capacity: number): void {
-    const { spending } = this;
     const isSoon = at - this.#leftAt < this.stayMs * soonStays;
     this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
     this.#cleanFrom = at;
     this.isActive = true;
-    spending.capacity = Math.floor(capacity * floorShare);
-    spending.start(at);
+    this.restate(capacity);
+    this.spending.start(at);
   }
 
   /** Another limit is stated. */

@@ -19,22 +19,13 @@ export const layersOf = (contract: Contract): readonly LayerSpec[] => {
     const changes = changesOf(contract, layer.name);
     return changes.length === 0 ? layer : { ...layer, changes };
   };
+  const described: readonly LayerSpec[] = [
+    { scope: "ip", ...ip, anchor, banMs: 0, header: { name: limitHeaders.ipRemaining, kind: "remaining" } },
+    { scope: "uid", ...uid, anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } },
+    { scope: "key", ...key, anchor, banMs: 0, header: { name: limitHeaders.keyRemaining, kind: "remaining" } },
+  ];
   return [
-    withChanges({
-      scope: "ip",
-      ...ip,
-      anchor,
-      banMs: 0,
-      header: { name: limitHeaders.ipRemaining, kind: "remaining" },
-    }),
-    withChanges({ scope: "uid", ...uid, anchor, banMs: 0, header: { name: limitHeaders.uidUsed, kind: "used" } }),
-    withChanges({
-      scope: "key",
-      ...key,
-      anchor,
-      banMs: 0,
-      header: { name: limitHeaders.keyRemaining, kind: "remaining" },
-    }),
+    ...described.map(withChanges),
     // The names were checked when the profile was laid over the table.
     ...(extraLayers as readonly LayerSpec[]),
   ];

@@ -208,7 +208,7 @@ export class StatedLimit {
 
   #least(from: number, to: number): number {
     const start = this.#changes.findLastIndex(({ at }) => at <= from);
-    const capacities = this.#changes.slice(Math.max(0, start)).filter(({ at }) => at <= to);
+    const capacities = this.#changes.slice(start).filter(({ at }) => at <= to);
     return Math.min(...capacities.map(({ capacity }) => capacity));
   }
 }
