@@ -26,6 +26,8 @@ interface Ablation {
   /** The row that needs it. */
   readonly row: string;
   readonly without: Partial<LimiterParts>;
+  /** What the service is no longer declared to do. */
+  readonly undeclared?: Partial<Scenario["faults"]>;
 }
 
 class NoLag extends CountLag {
@@ -48,7 +50,7 @@ class HastyFloor extends Floor {
   }
 }
 
-class StatedLimit extends LearnedLimit {
+class UnlearnedLimit extends LearnedLimit {
   override refuse(): "unmoved" {
     return "unmoved";
   }
@@ -98,6 +100,10 @@ class PunctualPhase extends WindowPhase {
   }
 }
 
+class StubbornPhase extends WindowPhase {
+  override unlearnLate(): void {}
+}
+
 class BlindEnd extends OpenEnd {
   override get looks(): boolean {
     return false;
@@ -135,7 +141,7 @@ const ablations: readonly Ablation[] = [
   {
     mechanism: "learned limit",
     row: "user-cut",
-    without: { limit: ({ capacity, windowMs }) => new StatedLimit(capacity, windowMs) },
+    without: { limit: ({ capacity, windowMs }) => new UnlearnedLimit(capacity, windowMs) },
   },
   {
     mechanism: "half of a learned limit first",
@@ -174,6 +180,12 @@ const ablations: readonly Ablation[] = [
     row: "late-minutes",
     without: { phase: (windowMs, clock) => new PunctualPhase(windowMs, clock) },
   },
+  {
+    mechanism: "late beginnings taken back",
+    row: "key-cut",
+    without: { phase: (windowMs, clock) => new StubbornPhase(windowMs, clock) },
+  },
+  { mechanism: "declared changes", row: "limits-declared", without: {}, undeclared: { announced: false } },
   { mechanism: "doubt of other layers", row: "cached", without: { floor: (spec) => new Floor(spec) } },
   {
     mechanism: "looks for a window's end",
@@ -189,25 +201,31 @@ const ablations: readonly Ablation[] = [
 
 const minutes = 20;
 
-const figuresWith = async (row: string, parts: Partial<LimiterParts>): Promise<Figures> =>
-  figuresOf(
+const figuresWith = async (
+  row: string,
+  parts: Partial<LimiterParts>,
+  undeclared: Partial<Scenario["faults"]> = {},
+): Promise<Figures> => {
+  const scenario = scenarios[row] as Scenario;
+  return figuresOf(
     await runCell({
-      scenario: scenarios[row] as Scenario,
+      scenario: { ...scenario, faults: { ...scenario.faults, ...undeclared } },
       seed: 1,
       minutes,
       createLimiter: createSluice({}, undefined, undefined, { ...limiterParts, ...parts }),
     }),
   );
+};
 
 /** Prints each mechanism's row with and without it; tells whether each changes a figure. */
 export const runAblations = async (): Promise<boolean> => {
   const whole = new Map<string, Figures>();
   const idle: string[] = [];
   process.stdout.write(`${lineOf(lineHead)}  without\n`);
-  for (const { mechanism, row, without } of ablations) {
+  for (const { mechanism, row, without, undeclared } of ablations) {
     const figures = whole.get(row) ?? (await figuresWith(row, {}));
     whole.set(row, figures);
-    const ablated = await figuresWith(row, without);
+    const ablated = await figuresWith(row, without, undeclared);
     const isIdle = JSON.stringify(ablated) === JSON.stringify(figures);
     if (isIdle) idle.push(`${mechanism}: its absence changes no figure of ${row}`);
     process.stdout.write(`${lineOf([row, ...cellsOf(figures)])}\n${lineOf(["", ...cellsOf(ablated)])}  ${mechanism}\n`);
