@@ -107,7 +107,7 @@ export interface Account {
   readonly orders: Order[];
   /** Completed orders in the order of their ends, from `first` on; those before were dropped. */
   readonly ended: { readonly orders: Order[]; first: number };
-  /** Open orders in the order in which they came. */
+  /** Open orders in the order of their ids. */
   readonly open: Order[];
   readonly byOrdId: Map<string, Order>;
   /** The latest order of each client id. */
@@ -145,9 +145,24 @@ export const purseOf = (account: Account, currency: string): Purse => {
   return purse;
 };
 
-/** Takes one out of a list that keeps its order; walking a list makes nothing, as walking a set or a map does. */
-export const takeOut = <T>(list: T[], one: T): void => {
-  const index = list.indexOf(one);
+/** Index of the first order whose sequence number is at least `seq`; `orders` are sorted by sequence number. */
+export const indexFrom = (orders: readonly Order[], seq: number): number => {
+  let low = 0;
+  let high = orders.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((orders[middle] as Order).seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/**
+ * Removes `one` from a list and keeps the order of the rest. The search begins at `from`. Walking a list makes nothing,
+ * as walking a set or a map does.
+ */
+export const takeOut = <T>(list: T[], one: T, from = 0): void => {
+  const index = list.indexOf(one, from);
   if (index < 0) return;
   for (let next = index + 1; next < list.length; next++) list[next - 1] = list[next] as T;
   list.pop();

@@ -11,7 +11,7 @@ import type { InstType } from "../contract/inst-id.ts";
 import type { Profile } from "../contract/profile.ts";
 import { mul, sub } from "../decimal.ts";
 import { SluiceError } from "../errors.ts";
-import { type Account, type Order, takeOut } from "./account.ts";
+import { type Account, indexFrom, type Order, takeOut } from "./account.ts";
 import { noteTraded, ratesFor, type Schedule } from "./fee-tiers.ts";
 import { createProduct, type Product, type VenueInstrument, worthOf } from "./instrument.ts";
 import type { MarginRules } from "./margin-rules.ts";
@@ -81,6 +81,8 @@ export class Exchange {
   /** Orders that changed in this event. */
   readonly touched: Order[] = [];
   readonly #fills: Fill[] = [];
+  /** Accounts whose positions changed in this event. Every change of a position is a fill, liquidations included. */
+  readonly #moved: Account[] = [];
 
   constructor({ contract, accounts, schedules, margins, matching, silences, firstOrdId }: ExchangeOptions) {
     this.contract = contract;
@@ -158,13 +160,8 @@ export class Exchange {
   #queueChanges(at: number): void {
     const touched = this.touched;
     const fills = this.#fills;
-    let last: Account | undefined;
     // Withdrawn orders are touched as well, and come last.
-    for (let index = 0; index < touched.length; index++) {
-      const { account } = touched[index] as Order;
-      if (account !== last && account.open.length > 0) this.#withdrawIdle(account, at);
-      last = account;
-    }
+    if (this.#moved.length > 0) this.#withdrawAllIdle(at);
     const { listeners, queue } = this.events;
     for (let index = 0; index < fills.length; index++) queue.push({ kind: "fill", fill: fills[index] as Fill });
     const hasListeners = listeners.order.length > 0;
@@ -182,6 +179,18 @@ export class Exchange {
     // Taken out one by one, the arrays keep their room, which the next event needs again.
     while (touched.length > 0) touched.pop();
     while (fills.length > 0) fills.pop();
+  }
+
+  /** Withdraws idle orders of the accounts whose positions changed, in the order in which orders changed. */
+  #withdrawAllIdle(at: number): void {
+    const { touched } = this;
+    let last: Account | undefined;
+    for (let index = 0; index < touched.length; index++) {
+      const { account } = touched[index] as Order;
+      if (account !== last && this.#moved.includes(account)) this.#withdrawIdle(account, at);
+      last = account;
+    }
+    while (this.#moved.length > 0) this.#moved.pop();
   }
 
   /** Reducing orders whose position is gone have nothing left to do. */
@@ -214,6 +223,7 @@ export class Exchange {
     if (hasTiers) noteTraded(schedule, account, instType, value, at);
     const market = this.markets.get(instId);
     if (instType === "SWAP" && market !== undefined) market.lookAt = at;
+    if (instType === "SWAP" && !this.#moved.includes(account)) this.#moved.push(account);
     if (order.state === "filled") close(order);
     if (!order.touched) this.#touch(order);
     order.pxText = order.valueText = order.feeText = undefined;
@@ -316,7 +326,7 @@ export class Exchange {
 /** The order is over, and kept for a while (retention.ts). */
 const close = (order: Order): void => {
   const { open, ended } = order.account;
-  takeOut(open, order);
+  takeOut(open, order, indexFrom(open, order.seq));
   ended.orders.push(order);
 };
 

@@ -23,6 +23,8 @@ import {
   type Offer,
   type OrderBookSide,
   offersOf,
+  ordersAbove,
+  ordersAt,
   showLevel,
   showQuote,
 } from "./order-book-side.ts";
@@ -124,8 +126,7 @@ const fillMaker = (book: Book, half: OrderBookSide, order: Order, lots: number, 
 const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number, at: number): number => {
   if (half.best <= rank) return lots;
   let left = lots;
-  for (const order of half.orders.filter(({ px }) => half.sign * px > rank))
-    left -= fillMaker(book, half, order, left, at);
+  for (const order of ordersAbove(half, rank)) left -= fillMaker(book, half, order, left, at);
   return left;
 };
 
@@ -134,7 +135,7 @@ const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number,
  * left of it.
  */
 const fillQueue = (book: Book, half: OrderBookSide, px: number, qty: number, at: number): number => {
-  const resting = half.orders.filter((order) => order.px === px);
+  const resting = ordersAt(half, px);
   let left = qty;
   let eaten = 0;
   for (const order of resting) {

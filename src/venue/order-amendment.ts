@@ -7,7 +7,7 @@
  * Not here: new orders (order-entry.ts), reading of sizes and prices (order-validation.ts).
  */
 import type { AmendBody } from "../contract/schemas.ts";
-import { type Account, type Order, takeOut } from "./account.ts";
+import type { Account, Order } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
 import { freeOf } from "./margin.ts";
@@ -60,26 +60,23 @@ type Shape = Pick<Order, "px" | "sz" | "szText" | "lots">;
 /** Gives the order another shape if its user can pay for it. */
 const reshape = (exchange: Exchange, { book }: Market, order: Order, next: Shape, at: number): Refusal | undefined => {
   const { account, product, sign } = order;
-  const { px, sz, szText, lots, openingLots } = order;
-  const keepsPlace = next.px === px && next.lots <= lots;
-  Object.assign(order, next);
-  // Counted without itself: what it would open is what the others leave.
-  takeOut(account.open, order);
-  order.openingLots = Math.min(openingLotsOf(account, product, sign, next.lots - order.done), next.lots);
-  account.open.push(order);
-  const hold = orderHold(order, ratesFor(exchange.schedules[product.instType], account, product.instType, at));
+  const keepsPlace = next.px === order.px && next.lots <= order.lots;
+  const openingLots = Math.min(openingLotsOf(account, product, sign, next.lots - order.done, order), next.lots);
+  const rates = ratesFor(exchange.schedules[product.instType], account, product.instType, at);
+  const hold = orderHold({ ...order, ...next, openingLots }, rates);
   const currency = payCurrencyOf(product, sign);
   const more = hold - order.hold;
   const free = freeOf(exchange, account, currency);
   if (more > 0n && more > free) {
-    Object.assign(order, { px, sz, szText, lots, openingLots });
     const msg = `The change needs ${spell(more)} ${currency} more; ${spell(free)} is available.`;
     return { code: exchange.profile.answers.fundsCode, msg };
   }
+  // The book finds an order by its price.
+  if (!keepsPlace) remove(book, order);
+  Object.assign(order, next, { openingLots });
   setHold(order, hold);
   exchange.changed(order, at);
   if (keepsPlace) return undefined;
-  remove(book, order);
   const offers = offersFor(book, order);
   // As on arrival, where the service accepts such an order and cancels it.
   if (order.ordType === "post_only" && offers.length > 0) exchange.finish(order, "canceled", at);

@@ -65,19 +65,40 @@ const queueAt = (half: OrderBookSide, px: number): number => {
   return unknown ? Number.POSITIVE_INFINITY : displayed;
 };
 
+/** Index of the first resting order whose rank is below `rank`; the number of orders when there is none. */
+const firstBelow = ({ orders, sign }: OrderBookSide, rank: number): number => {
+  let low = 0;
+  let high = orders.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sign * (orders[middle] as Order).px < rank) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+};
+
+/** Index of the oldest resting order at `px`, or of the order that would follow it. Prices are whole ticks. */
+const firstAt = (half: OrderBookSide, px: number): number => firstBelow(half, half.sign * px + 0.5);
+
+/** Resting orders at `px`, the oldest first. */
+export const ordersAt = (half: OrderBookSide, px: number): readonly Order[] =>
+  half.orders.slice(firstAt(half, px), firstBelow(half, half.sign * px));
+
+/** Resting orders of a rank above `rank`, the best first. Ranks of orders are whole; `rank` is whole or a half. */
+export const ordersAbove = (half: OrderBookSide, rank: number): readonly Order[] =>
+  half.orders.slice(0, firstBelow(half, rank + 0.5));
+
 export const join = (half: OrderBookSide, order: Order): void => {
   order.ahead = queueAt(half, order.px);
   order.behind = 0;
-  const rank = half.sign * order.px;
-  let index = half.orders.length;
-  while (index > 0 && half.sign * (half.orders[index - 1] as Order).px < rank) index--;
+  const index = firstBelow(half, half.sign * order.px);
   if (index === half.orders.length) half.orders.push(order);
   else half.orders.splice(index, 0, order);
   setBest(half);
 };
 
 export const leave = (half: OrderBookSide, order: Order): void => {
-  takeOut(half.orders, order);
+  takeOut(half.orders, order, firstAt(half, order.px));
   setBest(half);
 };
 
@@ -135,7 +156,7 @@ export const showLevel = (half: OrderBookSide, px: number, qty: number): void =>
   if (px === half.quotePx) half.quoteQty = qty;
   if (qty > 0 && half.sign * px > half.sign * half.top) half.top = px;
   if (half.best < half.sign * px || half.matching.joins === "unknown") return;
-  for (const order of half.orders) if (order.px === px) advance(order, qty, half.matching);
+  for (const order of ordersAt(half, px)) advance(order, qty, half.matching);
 };
 
 /** Takes displayed quantity away until the recording shows the price again. */
@@ -144,9 +165,7 @@ export const consume = (half: OrderBookSide, px: number, qty: number): void => {
   if (px === half.quotePx) half.quoteQty = Math.max(0, left);
   if (left > 0 && half.levels.has(px)) half.levels.set(px, left);
   else half.levels.delete(px);
-  for (const order of half.orders) {
-    if (order.px === px) order.ahead -= Math.min(order.ahead, qty);
-  }
+  for (const order of ordersAt(half, px)) order.ahead -= Math.min(order.ahead, qty);
 };
 
 /** The best of `levels`, found again where it was removed: mostly a few ticks away. */
@@ -195,7 +214,8 @@ export const offersOf = (
   const prices = new Set<number>();
   for (const px of half.levels.keys()) if (sign * px >= rankMin) prices.add(px);
   if (half.quoteQty > 0 && sign * quotePx >= rankMin) prices.add(quotePx);
-  for (const { px } of orders) if (sign * px >= rankMin) prices.add(px);
+  const resting = firstBelow(half, rankMin);
+  for (let index = 0; index < resting; index++) prices.add((orders[index] as Order).px);
   const offers: Offer[] = [];
   for (const px of [...prices].sort((a, b) => sign * (b - a))) addOffersAt(offers, half, px, room, taker);
   return offers;
@@ -210,8 +230,8 @@ const addOffersAt = (
 ): void => {
   let outside = displayedAt(half, px);
   let passed = 0;
-  for (const maker of half.orders) {
-    if (maker.px !== px || maker.account === taker) continue;
+  for (const maker of ordersAt(half, px)) {
+    if (maker.account === taker) continue;
     const front = Math.min(maker.ahead - passed, outside);
     if (front > 0) {
       offers.push({ px, lots: front, maker: undefined });

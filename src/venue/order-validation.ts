@@ -131,7 +131,7 @@ export const lotsOf = (
 const unpromisedLots = (account: Account, product: Product, sign: Sign): number => {
   const { open } = account;
   let lots = reducibleLots(account, product, sign);
-  for (let index = 0; index < open.length; index++) {
+  for (let index = 0; index < open.length && lots > 0; index++) {
     const order = open[index] as Order;
     if (order.reduceOnly && order.product.instId === product.instId && order.sign === sign) lots -= leftOf(order);
   }

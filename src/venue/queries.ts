@@ -10,7 +10,7 @@ import { pagePatterns, paging } from "../contract/limits.ts";
 import type { Profile } from "../contract/profile.ts";
 import type * as schemas from "../contract/schemas.ts";
 import type { Infer, PositionRecord } from "../contract/schemas.ts";
-import type { Account, Order, Position } from "./account.ts";
+import { type Account, indexFrom, type Order, type Position } from "./account.ts";
 import type { Exchange } from "./exchange.ts";
 import { liquidationPx, markOf, modeOf, profitOf } from "./margin.ts";
 import { type Amount, cut, magnitude, one, places, spell } from "./money.ts";
@@ -100,18 +100,6 @@ const readPage = (exchange: Exchange, query: PageQuery): Page | Refusal => {
   const below = after === undefined ? Number.POSITIVE_INFINITY : seqOf(after) + widen;
   const above = before === undefined ? Number.NEGATIVE_INFINITY : seqOf(before) - widen;
   return { from: isNearest ? "oldest" : "newest", above, below, limit };
-};
-
-/** Index of the first order at or above a sequence number. */
-const indexFrom = (orders: readonly Order[], seq: number): number => {
-  let low = 0;
-  let high = orders.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((orders[middle] as Order).seq < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 };
 
 /** The oldest orders of a page, the newest of them first. */

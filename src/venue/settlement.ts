@@ -27,14 +27,23 @@ export const reducibleLots = (account: Account, product: Product, sign: Sign): n
   return base > 0n ? Number(base / product.lot) : 0;
 };
 
-/** Lots of an order that its user's position and earlier orders do not cover. */
-export const openingLotsOf = (account: Account, product: Product, sign: Sign, lots: number): number => {
+/**
+ * Lots of an order that its user's position and the other open orders do not cover. `self` is the order where it is
+ * open already.
+ */
+export const openingLotsOf = (
+  account: Account,
+  product: Product,
+  sign: Sign,
+  lots: number,
+  self: Order | undefined = undefined,
+): number => {
   if (product.instType === "SPOT") return 0;
   const { open } = account;
   let free = reducibleLots(account, product, sign);
-  for (let index = 0; index < open.length; index++) {
+  for (let index = 0; index < open.length && free > 0; index++) {
     const order = open[index] as Order;
-    if (order.product.instId === product.instId && order.sign === sign)
+    if (order !== self && order.product.instId === product.instId && order.sign === sign)
       free -= leftOf(order) - Math.min(order.openingLots, leftOf(order));
   }
   return Math.max(0, lots - Math.max(0, free));
