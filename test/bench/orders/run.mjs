@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The orders bench: node test/bench/orders/run.mjs [--only calls,bytes,warm,cold,requotes,live] [--scenario fill,rest] [--without-old]
+ * The orders bench: node test/bench/orders/run.mjs [--only calls,bytes,warm,cold,requotes,resting,live] [--scenario fill,rest] [--without-old]
  * [--top N] [--rounds N] [--compiled DIR] [--json]
  *
  * Invariants: every measurement runs in a process of its own and beside what it is compared with, in turns; results on stdout, progress
@@ -13,9 +13,9 @@ import { parseArgs } from "node:util";
 import { compileInto } from "../compile.mjs";
 import { baseline, compileBaseline } from "./package.mjs";
 import { scenarios } from "./scenarios.mjs";
-import { coldOrders, counted, liveActions, median, warmOrders, warmQuotes } from "./turns.mjs";
+import { coldOrders, counted, liveActions, median, restingMoves, warmOrders, warmQuotes } from "./turns.mjs";
 
-const parts = ["calls", "bytes", "warm", "cold", "requotes", "live"];
+const parts = ["calls", "bytes", "warm", "cold", "requotes", "resting", "live"];
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: parts.join(",") },
@@ -48,6 +48,7 @@ const targets = {
   warm: 0.25,
   cold: 0.5,
   requotes: 60_000,
+  resting: 2.2,
   live: 2,
 };
 
@@ -132,6 +133,22 @@ if (chosen.includes("requotes")) {
     target: targets.requotes,
     atLeast: true,
   });
+}
+
+if (chosen.includes("resting")) {
+  progress("resting");
+  const sizes = [1_000, 10_000];
+  const found = await restingMoves(now, sizes, rounds);
+  const [least] = sizes;
+  for (const size of sizes) {
+    const ratio = median(found[size].map((value, round) => value / found[least][round]));
+    tell({
+      what: `us of a move beside ${whole(size)} resting orders, no limits`,
+      now: median(found[size]),
+      ratio,
+      ...(size === least ? {} : { judged: ratio, target: targets.resting }),
+    });
+  }
 }
 
 if (chosen.includes("live")) {

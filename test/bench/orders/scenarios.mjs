@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { filter, map } from "rxjs";
+import { concatWith, filter, map, NEVER, take } from "rxjs";
 import { quoting } from "../replay/strategies.mjs";
 import { quoteTape } from "../replay/tapes.mjs";
 
@@ -101,5 +101,60 @@ export const prepareQuotes = (sluice) => {
     const { orders } = await sluice.runBacktest({ service, strategies: [quoting(sluice, { count: 0 })] });
     if (orders.placed < ticks / 4) throw new Error(`only ${orders.placed} orders were placed on ${ticks} quotes`);
     return orders.placed / 2;
+  };
+};
+
+/** Slots of one strategy at most. */
+const slotsMax = 1_000;
+
+const restingSet = (from, count) =>
+  Array.from({ length: count }, (_, index) => ({
+    slot: `r${index}`,
+    side: "buy",
+    ordType: "post_only",
+    px: (50_000 - (from + index) * 0.1).toFixed(1),
+    instId,
+    qty: "0.001",
+  }));
+
+/** The returned function runs a backtest in which one order moves so many times beside so many that rest; it returns its moves. */
+export const prepareResting = (sluice) => {
+  const fixture = stored(sluice, quotes(sluice));
+  const strategyOf = (name, wantedOf) =>
+    sluice.defineStrategy({ name, options: closed, wanted: ({ market }) => wantedOf(market.quotes(instId)) })({});
+  return async ({ resting, moves }) => {
+    const holders = Array.from({ length: Math.ceil(resting / slotsMax) }, (_, holder) => {
+      const from = holder * slotsMax;
+      const set = restingSet(from, Math.min(slotsMax, resting - from));
+      return strategyOf(`holder-${holder}`, (quotes$) =>
+        quotes$.pipe(
+          take(1),
+          map(() => set),
+          concatWith(NEVER),
+        ),
+      );
+    });
+    const { orderOf } = scenarios.rest;
+    const mover = strategyOf("mover", (quotes$) =>
+      quotes$.pipe(
+        take(moves),
+        map((_, row) => [orderOf(row)]),
+        concatWith(NEVER),
+      ),
+    );
+    const service = sluice.backtest({
+      fixture,
+      latency: sluice.constant(25),
+      limits: false,
+      balances: { USDT: "100000000" },
+    });
+    const report = await sluice.runBacktest({
+      service,
+      strategies: [mover, ...holders],
+      orders: { openPerStrategy: 2 * resting, openInAll: 2 * resting },
+    });
+    if (report.orders.placed !== resting + moves)
+      throw new Error(`${resting + moves} orders were meant, ${JSON.stringify(report.orders)}`);
+    return moves;
   };
 };

@@ -5,12 +5,13 @@
  * process, its compiler's and collector's threads included, and not that of loading modules.
  */
 import { loadPackage } from "../compile.mjs";
-import { prepare, prepareQuotes } from "./scenarios.mjs";
+import { prepare, prepareQuotes, prepareResting } from "./scenarios.mjs";
 
 const sluice = await loadPackage(process.argv[2]);
 const prepared = new Map();
 const runOf = (name) => {
-  if (!prepared.has(name)) prepared.set(name, name === "requotes" ? prepareQuotes(sluice) : prepare(sluice, name));
+  const own = { requotes: prepareQuotes, resting: prepareResting }[name];
+  if (!prepared.has(name)) prepared.set(name, own === undefined ? prepare(sluice, name) : own(sluice));
   return prepared.get(name);
 };
 

@@ -57,6 +57,8 @@ const inTurns = async (names, rounds, ask) => {
 /** Backtests after which no more code is thrown away to be compiled anew: that happens as late as the seventh. */
 const warmUps = 10;
 
+const restingMoveCount = 3_000;
+
 /** Processor time of warm backtests; `packages` are compiled folders by name, `costOf` what one measurement of a process gives. */
 const warm = async (packages, rounds, costOf) => {
   const children = {};
@@ -83,6 +85,21 @@ export const warmQuotes = (packages, rounds) =>
     const { us, done } = await ask({ scenario: "requotes" });
     return (done * 1e6) / us;
   });
+
+/** Microseconds of a move beside so many resting orders: many moves less one, both with the same orders at rest. */
+export const restingMoves = async (compiled, sizes, rounds) => {
+  const child = await started("time.mjs", [compiled]);
+  const usOf = async (resting, moves) => (await child.ask({ scenario: "resting", orders: { resting, moves } })).us;
+  try {
+    for (let i = 0; i < 3; i++) await usOf(sizes[0], restingMoveCount);
+    return await inTurns(sizes, rounds, async (resting) => {
+      const one = await usOf(resting, 1);
+      return ((await usOf(resting, restingMoveCount)) - one) / (restingMoveCount - 1);
+    });
+  } finally {
+    child.end();
+  }
+};
 
 /** Milliseconds of a first backtest in a fresh process, modules loaded. */
 export const coldOrders = (packages, scenario, rounds) =>
