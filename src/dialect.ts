@@ -23,4 +23,5 @@ export { defaultProfile, type ExtraLayer, type Profile, type ProfileOverrides } 
 export type { AmendBody, CancelBody, ElementResult, PlaceBody } from "./contract/schemas.ts";
 export type { WireRequest, WireResponse } from "./contract/transport.ts";
 export { plain } from "./decimal.ts";
+/** Parts of the described service on the wire, for those who serve or ask it without an engine. */
 export * as wire from "./wire.ts";

@@ -159,4 +159,5 @@ export type { Ceiling, LimitWindow } from "./scheduler/quota/limit-window.ts";
 export { defaultReserve, exitCallsOf, exitReserve, type Rank, type ReservePolicy } from "./scheduler/quota/reserve.ts";
 export { RollingWindow } from "./scheduler/quota/rolling-window.ts";
 export { lateListings } from "./venue/late-listings.ts";
+/** Answers of the service: success, refusal and each kind of failure, for plugins that serve or replay it. */
 export * as venueAnswers from "./venue/responses.ts";

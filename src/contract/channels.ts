@@ -31,14 +31,23 @@ export type ChannelArg = FromSchema<typeof channelArg>;
 /** True where each message of the channel is complete by itself: after a lost message the next one is still correct. */
 export const isSelfContained = ({ channel }: ChannelArg): boolean => channel === "tickers" || channel === "trades";
 
+/**
+ * Credentials of a login, with the signature of its timestamp.
+ */
 export const loginArg = {
   type: "object",
   additionalProperties: false,
   required: ["apiKey", "passphrase", "timestamp", "sign"],
   properties: { apiKey: text, passphrase: text, timestamp: text, sign: text },
 } as const satisfies JSONSchema;
+/**
+ * Credentials of a login, with the signature of its timestamp.
+ */
 export type LoginArg = FromSchema<typeof loginArg>;
 
+/**
+ * Begins or ends subscriptions.
+ */
 export const subscribeRequest = {
   type: "object",
   additionalProperties: false,
@@ -49,6 +58,9 @@ export const subscribeRequest = {
   },
 } as const satisfies JSONSchema;
 
+/**
+ * Opens the private channels of a connection.
+ */
 export const loginRequest = {
   type: "object",
   additionalProperties: false,
@@ -59,6 +71,9 @@ export const loginRequest = {
   },
 } as const satisfies JSONSchema;
 
+/**
+ * Answer to a ping of the service.
+ */
 export const pongRequest = {
   type: "object",
   additionalProperties: false,
@@ -153,6 +168,9 @@ export interface ChannelRecords {
   readonly positions: PositionRecord;
   readonly account: BalanceRecord;
 }
+/**
+ * Name of a channel.
+ */
 export type ChannelName = keyof ChannelRecords;
 
 /**
@@ -171,6 +189,9 @@ export type SocketMessage =
   | { readonly event: "ping"; readonly ts: number }
   | PushMessage;
 
+/**
+ * A message of a channel: records, or rows of a market.
+ */
 export interface PushMessage<C extends ChannelName = ChannelName> {
   readonly event: C;
   readonly arg: ChannelArg;

@@ -12,9 +12,18 @@ export type Infer<S> = S extends JSONSchema ? FromSchema<S> : never;
 
 /** Parts that all messages are made of, over HTTP and on the socket. */
 export const text = { type: "string" } as const;
+/**
+ * A decimal as text, such as "0.001".
+ */
 export const decimalText = { type: "string", format: "decimal" } as const;
 const decimalOrEmpty = { type: "string", format: "decimal-or-empty" } as const;
+/**
+ * A whole number as text, up to 20 digits.
+ */
 export const digits = { type: "string", pattern: "^\\d{1,20}$" } as const;
+/**
+ * Id of an instrument, such as "BTC-USDT-SWAP".
+ */
 export const instId = { type: "string", maxLength: 48, format: "inst-id" } as const;
 const anyId = { type: "string", minLength: 1, maxLength: 64 } as const;
 const limit = { type: "string", pattern: "^[1-9]\\d{0,3}$" } as const;
@@ -130,6 +139,9 @@ export const instrumentRecord = {
  */
 export type InstrumentRecord = FromSchema<typeof instrumentRecord>;
 
+/**
+ * The balance of one currency.
+ */
 export const balanceRecord = {
   type: "object",
   additionalProperties: false,
@@ -195,6 +207,9 @@ export const elementResult = {
  */
 export type ElementResult = FromSchema<typeof elementResult>;
 
+/**
+ * Result of closing a position.
+ */
 export const closeResult = {
   type: "object",
   additionalProperties: false,
@@ -202,6 +217,9 @@ export const closeResult = {
   properties: { instId, clOrdId: text },
 } as const satisfies JSONSchema;
 
+/**
+ * Result of setting the leverage.
+ */
 export const leverageResult = {
   type: "object",
   additionalProperties: false,
@@ -216,18 +234,27 @@ export const orderQuery = {
   properties: { ordId: anyId, clOrdId: anyId, instId },
 } as const satisfies JSONSchema;
 
+/**
+ * Query for open orders.
+ */
 export const pendingQuery = {
   type: "object",
   additionalProperties: false,
   properties: { instType, instId, limit, after: anyId, before: anyId },
 } as const satisfies JSONSchema;
 
+/**
+ * Query for orders that ended.
+ */
 export const historyQuery = {
   type: "object",
   additionalProperties: false,
   properties: { instType, state: { type: "string", enum: ["filled", "canceled"] }, limit, after: anyId, before: anyId },
 } as const satisfies JSONSchema;
 
+/**
+ * Body of a placement.
+ */
 export const placeBody = {
   type: "object",
   additionalProperties: false,
@@ -246,6 +273,9 @@ export const placeBody = {
 /** Body of a placement. */
 export type PlaceBody = FromSchema<typeof placeBody>;
 
+/**
+ * Body of a cancel: orders by id, several in one call.
+ */
 export const cancelBody = {
   type: "array",
   minItems: 1,
@@ -269,6 +299,9 @@ export const amendBody = {
 /** Body of a change of an order that rests. */
 export type AmendBody = FromSchema<typeof amendBody>;
 
+/**
+ * Body of closing a position.
+ */
 export const closeBody = {
   type: "object",
   additionalProperties: false,
@@ -276,6 +309,9 @@ export const closeBody = {
   properties: { instId, clOrdId: anyId, mgnMode: { type: "string", enum: ["cross", "isolated"] } },
 } as const satisfies JSONSchema;
 
+/**
+ * Body of setting the leverage.
+ */
 export const leverageBody = {
   type: "object",
   additionalProperties: false,
@@ -283,18 +319,27 @@ export const leverageBody = {
   properties: { instId, lever: decimalText, mgnMode: { type: "string", enum: ["cross", "isolated"] } },
 } as const satisfies JSONSchema;
 
+/**
+ * Query for instruments.
+ */
 export const instrumentsQuery = {
   type: "object",
   additionalProperties: false,
   properties: { instType, instId },
 } as const satisfies JSONSchema;
 
+/**
+ * Query for balances.
+ */
 export const balanceQuery = {
   type: "object",
   additionalProperties: false,
   properties: { currency: text },
 } as const satisfies JSONSchema;
 
+/**
+ * Query for positions.
+ */
 export const positionsQuery = {
   type: "object",
   additionalProperties: false,

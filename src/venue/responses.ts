@@ -6,6 +6,9 @@
 import { limitedStatus } from "../contract/limits.ts";
 import type { Profile } from "../contract/profile.ts";
 
+/**
+ * An answer of the service before it has headers.
+ */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
