@@ -26,7 +26,12 @@ const powers = Array.from({ length: quickMax + 1 }, (_, digits) => 10 ** digits)
 
 const fits = (units: number): boolean => units <= safeMax && units >= -safeMax;
 
-/** Returns true for decimal text, such as "-0.05": digits, at most one point, an optional minus sign. */
+/**
+ * Returns true for decimal text, such as "-0.05": digits, at most one point, an optional minus sign.
+ *
+ * @param text - anything
+ * @returns false for numbers, exponents and blanks
+ */
 export const isDecimal = (text: unknown): text is string => {
   if (typeof text !== "string" || text.length > lengthMax) return false;
   const last = text.length - 1;

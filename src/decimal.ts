@@ -19,46 +19,128 @@ const Exact = Object.assign(Big(), { DP: 40, RM: 0, NE: -100, PE: 100 });
 const digitsMax = 18;
 
 /**
- * Sum of two decimals, exact. Like all arithmetic here it takes and returns decimal text and throws where an argument
- * is none.
+ * Sum of two decimals, exact.
+ *
+ * @param a - decimal text, such as "-0.05"
+ * @param b - decimal text
+ * @returns decimal text in its shortest spelling
+ * @throws DECIMAL_INVALID where an argument is no decimal text; so do the other functions of decimals
+ * @example
+ * add("0.1", "0.2") // "0.3"
  */
 export const add = (a: string, b: string): string => spell(exact.add(read(a), read(b)));
-/** `a` less `b`, exact. */
+/**
+ * `a` less `b`, exact.
+ *
+ * @param a - decimal text
+ * @param b - decimal text
+ * @returns decimal text in its shortest spelling
+ * @throws DECIMAL_INVALID where an argument is no decimal text
+ */
 export const sub = (a: string, b: string): string => spell(exact.sub(read(a), read(b)));
-/** Product, exact. */
+/**
+ * Product of two decimals, exact.
+ *
+ * @param a - decimal text
+ * @param b - decimal text
+ * @returns decimal text in its shortest spelling
+ * @throws DECIMAL_INVALID where an argument is no decimal text
+ */
 export const mul = (a: string, b: string): string => spell(exact.mul(read(a), read(b)));
-/** The decimal with the opposite sign. */
+/**
+ * The decimal with the opposite sign.
+ *
+ * @param a - decimal text
+ * @returns decimal text; "0" for zero
+ * @throws DECIMAL_INVALID where the argument is no decimal text
+ */
 export const neg = (a: string): string => spell(exact.neg(read(a)));
-/** The decimal without its sign. */
+/**
+ * The decimal without its sign.
+ *
+ * @param a - decimal text
+ * @returns decimal text, never negative
+ * @throws DECIMAL_INVALID where the argument is no decimal text
+ */
 export const abs = (a: string): string => spell(exact.abs(read(a)));
-/** -1, 0 or 1 as `a` is below, equal to or above `b`, by value: "1.0" equals "1". */
+/**
+ * Compares two decimals by value: "1.0" equals "1".
+ *
+ * @param a - decimal text
+ * @param b - decimal text
+ * @returns -1, 0 or 1 as `a` is below, equal to or above `b`
+ * @throws DECIMAL_INVALID where an argument is no decimal text
+ */
 export const compare = (a: string, b: string): -1 | 0 | 1 => exact.compare(read(a), read(b));
 /** True for zero. */
 export const isZero = (a: string): boolean => exact.isZero(read(a));
-/** True above zero. */
+/**
+ * Returns true for a decimal above zero.
+ *
+ * @param a - decimal text
+ * @returns false for zero, too
+ * @throws DECIMAL_INVALID where the argument is no decimal text
+ */
 export const isPositive = (a: string): boolean => exact.isPositive(read(a));
 export const equal = (a: string, b: string): boolean => a === b || compare(a, b) === 0;
-/** Sum of all values, exact; "0" of none. */
+/**
+ * Sum of any number of decimals, exact.
+ *
+ * @param values - decimal texts
+ * @returns decimal text; "0" for an empty list
+ * @throws DECIMAL_INVALID where a value is no decimal text
+ */
 export const sum = (values: readonly string[]): string => spell(exact.sum(values.map(read)));
-/** Quotient rounded towards zero at `digits` fraction digits. */
+/**
+ * Quotient of two decimals.
+ *
+ * @param a - decimal text
+ * @param b - decimal text other than zero, which is refused
+ * @param digits - fraction digits of the result, 0 to 18
+ * @returns decimal text, rounded towards zero
+ * @throws DECIMAL_INVALID where `a` or `b` is no decimal text
+ * @example
+ * div("1", "3", 4) // "0.3333"
+ */
 export const div = (a: string, b: string, digits: number): string => spell(exact.div(read(a), read(b), digits));
 /**
- * The multiple of `step` next to `a`: `down` and `up` are towards and away from zero, `nearest` rounds halves away from
- * zero.
+ * Rounds a decimal to a multiple of a step: a price to ticks, a size to lots.
+ *
+ * @param a - decimal text
+ * @param step - decimal text above zero, such as an instrument's `tickSize`
+ * @param rounding - `down` and `up` are towards and away from zero, `nearest` rounds halves away from zero
+ * @returns decimal text
+ * @throws DECIMAL_INVALID where `a` or `step` is no decimal text
+ * @example
+ * toStep("0.01234", "0.001", "down") // "0.012"
  */
 export const toStep = (a: string, step: string, rounding: Rounding): string =>
   spell(exact.toStep(read(a), read(step), rounding));
 
 const shortest = /^(?:0|-?(?:0\.\d*[1-9]|[1-9]\d*(?:\.\d*[1-9])?))$/;
-/** Shortest spelling: `1.500` becomes `1.5`, `-0` becomes `0`. */
+/**
+ * The shortest spelling of a decimal: `1.500` becomes `1.5`, `-0` becomes `0`.
+ *
+ * @param a - decimal text
+ * @returns decimal text of the same value
+ * @throws DECIMAL_INVALID where the argument is no decimal text
+ */
 export const plain = (a: string): string => (exact.isDecimal(a) && shortest.test(a) ? a : spell(read(a)));
 
-/** For indicators and pictures only; never feed the result back into a price or a size. */
+/**
+ * A decimal as a binary float, for indicators and pictures only: never turn the result back into a price or a size.
+ *
+ * @param a - decimal text
+ * @returns the nearest float, NaN where the argument is no number
+ */
 export const approximate = (a: string): number => Number(a);
 
 /**
- * A number from arithmetic on floats as decimal text with `digits` fraction digits; for signals that become wanted
- * orders.
+ * A float as decimal text, for signals that become wanted orders.
+ *
+ * @param value - a finite number
+ * @param digits - fraction digits, 0 to 18
+ * @returns decimal text, cut to that many digits
  */
 export const fromApproximate = (value: number, digits: number): string => {
   assert(Number.isFinite(value), `a finite number was given, not ${value}`);

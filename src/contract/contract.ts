@@ -22,8 +22,12 @@ export interface Contract {
 }
 
 /**
- * The service as data, with these overrides of its profile. Throws PROFILE_INVALID with every mistake in them. `layers`
- * are others than the described ones.
+ * The described service as data.
+ *
+ * @param overrides - rows of the service profile that differ from their defaults
+ * @param layers - rate-limit layers in place of the three described ones
+ * @returns endpoints, layers and the profile in force
+ * @throws PROFILE_INVALID with every mistake in the overrides
  */
 export const createContract = (overrides?: ProfileOverrides, layers: Contract["layers"] = described): Contract => {
   const profile = resolveProfile(overrides);
@@ -42,8 +46,12 @@ interface ExchangeTerms {
 }
 
 /**
- * The contract of another exchange, with these overrides of its profile; described layers that it does not have hold
- * anything. Throws PROFILE_INVALID with every mistake in the overrides.
+ * Another exchange as data; described layers that it does not have hold anything.
+ *
+ * @param terms - the exchange's profile and rate-limit layers
+ * @param overrides - rows of its profile that differ from that
+ * @returns endpoints, layers and the profile in force
+ * @throws PROFILE_INVALID with every mistake in the overrides
  */
 export const exchangeContract = (
   { profile = {}, layers: own }: ExchangeTerms,

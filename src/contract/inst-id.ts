@@ -16,7 +16,12 @@ interface InstId {
 
 const pattern = /^([A-Z0-9]{1,20})-([A-Z0-9]{1,20})(-SWAP)?$/;
 
-/** The parts of an id, or undefined when it is of neither kind. */
+/**
+ * Splits an instrument id into its parts.
+ *
+ * @param text - anything
+ * @returns the parts, or undefined where the text is no id of a spot pair or a perpetual swap
+ */
 export const readInstId = (text: unknown): InstId | undefined => {
   const match = typeof text === "string" ? pattern.exec(text) : null;
   if (match === null) return undefined;
@@ -26,7 +31,16 @@ export const readInstId = (text: unknown): InstId | undefined => {
   return { instType: swap === undefined ? "SPOT" : "SWAP", base, quote };
 };
 
-/** The parts of an id, or `INST_ID_INVALID` naming the place and the value. */
+/**
+ * Splits an instrument id into its parts.
+ *
+ * @param text - such as "BTC-USDT" (spot) or "BTC-USDT-SWAP" (perpetual swap)
+ * @param place - where the text was written, for the message of the error
+ * @returns type, base and quote currency
+ * @throws INST_ID_INVALID where the text is no id
+ * @example
+ * parseInstId("BTC-USDT-SWAP", "my option") // { instType: "SWAP", base: "BTC", quote: "USDT" }
+ */
 export const parseInstId = (text: unknown, place: string): InstId => {
   const parts = readInstId(text);
   if (parts !== undefined) return parts;
@@ -36,9 +50,19 @@ export const parseInstId = (text: unknown, place: string): InstId => {
   );
 };
 
-/** The id of an instrument from its parts. The inverse of `parseInstId`. */
+/**
+ * Joins the parts of an instrument id. The inverse of `parseInstId`.
+ *
+ * @param parts - type, base and quote currency
+ * @returns the id, such as "BTC-USDT-SWAP"
+ */
 export const formatInstId = ({ instType, base, quote }: InstId): string =>
   instType === "SWAP" ? `${base}-${quote}-SWAP` : `${base}-${quote}`;
 
-/** `SWAP` for an `instId` that ends with `-SWAP`, else `SPOT`. The `instId` is not checked; `readInstId` does that. */
+/**
+ * Type of an instrument by its id.
+ *
+ * @param instId - an id; it is not checked, `readInstId` does that
+ * @returns `SWAP` for an id that ends with `-SWAP`, else `SPOT`
+ */
 export const instTypeOf = (instId: string): InstType => (instId.endsWith("-SWAP") ? "SWAP" : "SPOT");

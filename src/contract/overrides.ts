@@ -190,7 +190,11 @@ const checkChanges = ({ limits }: Profile, issues: string[]): void => {
   });
 };
 
-/** Every row as a line of a table: for documents and `--help`. */
+/**
+ * Every row of the service profile as a line of a table, for documents and `--help`.
+ *
+ * @returns path of the row, its default, the open question that it answers, and the reason for the default
+ */
 export const profileRows = (): readonly { path: string; value: unknown; gap: string; why: string }[] =>
   Object.entries(groups).flatMap(([name, rows]) =>
     Object.entries(rows).map(([key, { value, gap, why }]) => ({ path: `${name}.${key}`, value, gap, why })),

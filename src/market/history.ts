@@ -29,9 +29,14 @@ export interface HistoryCandle {
 type Answer<T> = readonly T[] | PromiseLike<readonly T[]>;
 
 /**
- * The bars of `barMs` milliseconds, or of a length that divides it, that opened at or after `from` and closed by `to`,
- * in any order. `count` is how many are wanted, for a source that can reach behind `from` where quiet times have no
- * bars. An error is emitted as an anomaly, and the stream begins without history.
+ * Reads bars for history. An error is emitted as an anomaly, and the stream begins without history.
+ *
+ * @param instId - the instrument
+ * @param barMs - length of a bar in milliseconds; bars of a length that divides it will do
+ * @param from - earliest opening of a bar, milliseconds since the epoch
+ * @param to - latest close of a bar, milliseconds since the epoch
+ * @param count - bars that are wanted, for a source that can reach behind `from` where quiet times have no bars
+ * @returns the bars, in any order
  */
 export type CandleHistory = (
   instId: string,

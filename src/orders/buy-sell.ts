@@ -14,6 +14,7 @@ type Unnamed = Omit<Sideless, "slot">;
  * A wanted order that buys.
  *
  * @param order - the order without its side
+ * @returns a frozen copy of it with the side
  * @example
  * buy({ slot: "bid", instId: "BTC-USDT-SWAP", ordType: "post_only", px: "60000", qty: "0.01" })
  */
@@ -27,6 +28,7 @@ export function buy(order: Sideless | Unnamed): Omit<WantedOrder, "slot"> {
  * A wanted order that sells.
  *
  * @param order - the order without its side
+ * @returns a frozen copy of it with the side
  * @example
  * sell({ slot: "exit", instId: "BTC-USDT-SWAP", ordType: "market", qty: "0.01", reduceOnly: true })
  */

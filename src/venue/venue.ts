@@ -263,7 +263,13 @@ const inspection = (
   fund: () => Object.fromEntries([...exchange.fund].map(([currency, amount]) => [currency, spell(amount)])),
 });
 
-/** Makes an embedded exchange with these instruments and users. Throws CONFIG_INVALID where they are not valid. */
+/**
+ * Makes an embedded exchange: it answers requests as the described service does, at the instants it is given.
+ *
+ * @param options - contract, instruments, users with their keys and balances, and fees
+ * @returns the exchange; nothing happens in it by itself
+ * @throws CONFIG_INVALID where the options are not valid
+ */
 export const createVenue = (options: VenueOptions): Venue => {
   const { accounts, keys } = readUsers(options);
   const exchange = createExchange(options, accounts);

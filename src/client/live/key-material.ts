@@ -21,13 +21,30 @@ export type LiveUsers = Readonly<Record<string, readonly LiveKey[]>>;
 
 type Grant = Omit<LiveKey, "credentials">;
 
-/** A key from the environment: PREFIX_API_KEY, PREFIX_SECRET_KEY and PREFIX_PASSPHRASE. */
+/**
+ * A key from the environment: PREFIX_API_KEY, PREFIX_SECRET_KEY and PREFIX_PASSPHRASE.
+ *
+ * @param prefix - first part of the three names, such as "SLUICE_TESTNET"
+ * @param grant - name of the key in reports, and its permissions
+ * @returns a key for `live`
+ * @throws CONFIG_INVALID where a variable is missing or empty; its value is never shown
+ * @example
+ * live({ environment: "testnet", baseUrl: "https://testnet.example", keys: [fromEnv("SLUICE_TESTNET")] })
+ */
 export const fromEnv = (prefix: string, grant: Grant = {}): LiveKey => ({
   ...grant,
   credentials: credentialsFromEnv(prefix, (name) => process.env[name]),
 });
 
-/** A key from a JSON file that only its owner may read; with `part`, from the entry of that name. */
+/**
+ * A key from a JSON file that only its owner may read: `{ "apiKey", "secretKey", "passphrase" }`.
+ *
+ * @param path - the file
+ * @param part - name of the entry with the key, where the file has several
+ * @param grant - name of the key in reports, and its permissions
+ * @returns a key for `live`
+ * @throws CONFIG_INVALID where the file cannot be read, others may read it, or a text is missing
+ */
 export const fromFile = (path: string, part?: string, grant: Grant = {}): LiveKey => ({
   ...grant,
   credentials: credentialsFromFile(path, part),

@@ -100,7 +100,13 @@ type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket"> & Pi
 /** The one address this machine calls from; the service counts requests by it. */
 const ip = "local";
 
-/** The service over the network: real orders. */
+/**
+ * The service over the network: real orders.
+ *
+ * @param options - environment, address and keys; see `LiveOptions`
+ * @returns a service for a config
+ * @throws CONFIG_INVALID with every mistake in the options
+ */
 export const live = ({ keys, users: given, clock, openSocket, dialect, ...options }: LiveOptions): LiveSpec => {
   const checked = { ...parseHuman<Checked>(liveSchema, options, "live options"), ...(dialect && { dialect }) };
   readBaseUrl(checked.baseUrl);

@@ -44,6 +44,8 @@ export interface OpenTransport {
 /**
  * Opens a way to a service. Nothing is sent before a request is.
  *
+ * @param options - address, contract, dialect and credentials
+ * @returns the way; close it after use
  * @throws CONFIG_INVALID for an address that is none
  */
 export const openTransport = async (options: TransportOptions): Promise<OpenTransport> => {

@@ -100,8 +100,11 @@ const seal = (
 };
 
 /**
- * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file. Throws
- * CONFIG_INVALID where one is empty, without showing any.
+ * Credentials from their texts, for programs that keep secrets elsewhere than in the environment or a file.
+ *
+ * @param texts - key, secret and passphrase
+ * @returns credentials that show no text when they are printed
+ * @throws CONFIG_INVALID where a text is empty; the message shows none
  */
 export const createCredentials = (texts: CredentialTexts): Credentials =>
   seal("createCredentials", texts, (field) => field);

@@ -50,7 +50,13 @@ const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
   }
 };
 
-/** Makes the signer of a dialect from the seal of the credentials, which never shows the secret. */
+/**
+ * Makes the signer of a dialect from the seal of the credentials, which never shows the secret.
+ *
+ * @param seal - signs texts with the secret
+ * @param profile - how the service wants requests signed
+ * @returns the signer of requests
+ */
 export type SignerOf = (seal: Seal, profile: Profile) => Signer;
 
 export const createSigner = (profile: Profile, credentials: Credentials, signer: SignerOf = signerOf): KeySigner => {
@@ -98,7 +104,13 @@ const staleMs = 3_600_000;
 /** The text with another last character. */
 const otherThan = (text: string): string => `${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`;
 
-/** As the described service has it signed. */
+/**
+ * The described way of signing.
+ *
+ * @param seal - signs texts with the secret
+ * @param profile - how the service wants requests signed
+ * @returns the signer of requests
+ */
 export const signerOf: SignerOf = (seal, profile) => {
   const names = authHeaderNames(profile);
   const signature = (parts: SignedParts): string => digestOf(profile, seal, prehashOf(profile, parts));

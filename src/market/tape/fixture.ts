@@ -107,8 +107,14 @@ export interface WriteOptions {
 }
 
 /**
- * Writes `tape` as the fixture `dir` and returns its manifest. A folder that holds something is refused, unless it is a
- * fixture to be replaced.
+ * Writes a market as a fixture.
+ *
+ * @param dir - its folder; one that holds something else is refused
+ * @param tape - the market
+ * @param meta - where it comes from, for the manifest
+ * @param options - `force` replaces a fixture that is there
+ * @returns the manifest
+ * @throws FIXTURE_INVALID for a market without rows, USAGE for a folder that may not be written
  */
 export const writeFixture = (
   dir: string,

@@ -52,8 +52,11 @@ export const generateDefaults = {
 };
 
 /**
- * Makes a synthetic market (quotes and trades) and writes it as a fixture. Throws `USAGE` or `CONFIG_INVALID`, and what
- * `writeFixture` throws.
+ * Makes a synthetic market (quotes and trades) and writes it as a fixture.
+ *
+ * @param options - the folder, instruments, length and seed
+ * @returns the folder and what was written
+ * @throws USAGE or CONFIG_INVALID for wrong options, and what `writeFixture` throws
  */
 export const generateMarket = async (options: GenerateMarketOptions): Promise<WrittenFixture> => {
   checkOptions("generateMarket", rules, options);

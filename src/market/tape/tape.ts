@@ -201,7 +201,14 @@ export const seriesName = (series: Series, instruments: readonly TapeInstrument[
   return `${series.kind === "candle" ? `${lengthName(gridIn(series))} candle` : series.kind} of ${instId}`;
 };
 
-/** Checks the series and merges them once into one order of time. */
+/**
+ * Checks the series of a recorded market and merges them once into one order of time.
+ *
+ * @param instruments - instruments with tick and lot size
+ * @param series - columns of rows, each for the instrument at its index
+ * @returns the market, to be replayed or written as a fixture
+ * @throws FIXTURE_INVALID where rows are out of order, off the grid, or of no instrument
+ */
 export const createTape = (instruments: readonly TapeInstrument[], series: readonly Series[]): Tape => {
   if (series.length > 65_536) throw invalid(`a tape holds at most 65536 series, not ${series.length}`);
   checkInstruments(instruments);

@@ -23,7 +23,13 @@ export const hideAfter = (dir: string, at: number): (() => void) => {
   };
 };
 
-/** Reads and checks the fixture `dir`. */
+/**
+ * Reads and checks a fixture.
+ *
+ * @param dir - its folder
+ * @returns its market and manifest; inside a backtest that plays this fixture, rows of the future are missing
+ * @throws FIXTURE_INVALID where a file is missing, damaged or of another format
+ */
 export const readVisibleFixture = (dir: string): Fixture => {
   const fixture = readFixture(dir);
   return hidden?.folder === placeOf(dir) ? { ...fixture, tape: knownAt(fixture.tape, hidden.at) } : fixture;
