@@ -65,7 +65,12 @@ export class SluiceError extends Error {
   }
 }
 
-/** True for an error that Sluice threw on purpose, also from another copy of the package. */
+/**
+ * Returns true for an error that Sluice threw on purpose, also from another copy of the package.
+ *
+ * @param error - anything that was thrown
+ * @returns true for an error with a `code`
+ */
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 

@@ -58,8 +58,17 @@ class PluginTest extends EngineTest {
 }
 
 /**
- * Starts a strategy in an engine of its own; resolves when it runs, at 2024-01-01T00:00:00Z. `plugins` run in the same
- * engine. Rejects when the options are not valid or the strategy fails at once.
+ * Starts a strategy in an engine of its own, at 2024-01-01T00:00:00Z of a virtual clock.
+ *
+ * @param strategy - as a config has it
+ * @param options - market, exchange and, in the same engine, `plugins`
+ * @returns the test, when the strategy runs
+ * @throws CONFIG_INVALID where the options are not valid, and the strategy's own error where it fails at once
+ * @example
+ * const test = await testStrategy(bestBid({}));
+ * test.quote("BTC-USDT-SWAP", { bidPx: "60000", askPx: "60001" });
+ * await test.advance(1_000);
+ * expect(test.open.map(({ px }) => px)).toEqual(["60000"]);
  */
 export const testStrategy = async (
   strategy: Strategy,
@@ -70,7 +79,14 @@ export const testStrategy = async (
     options,
   ).begin();
 
-/** Starts a plugin next to the strategy `by hand` and, where they are given, others; resolves when it runs. */
+/**
+ * Starts a plugin next to the strategy `by hand`, whose wanted orders the test sets.
+ *
+ * @param plugin - as a config has it
+ * @param options - market, exchange and other `strategies`
+ * @returns the test, when the plugin runs
+ * @throws CONFIG_INVALID where the options are not valid
+ */
 export const testPlugin = async (
   plugin: Plugin,
   { strategies = [], ...options }: TestOptions & { readonly strategies?: readonly Strategy[] } = {},

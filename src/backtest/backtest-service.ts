@@ -247,7 +247,15 @@ const market = (fixture: string | undefined): ReadMarket => {
   return { tape, facts: { name: fixture, contentHash: manifest.contentHash } };
 };
 
-/** The embedded service on recorded time: the same engine as live, in virtual time. */
+/**
+ * The embedded service on recorded time: the same engine as live, in virtual time.
+ *
+ * @param options - the recording, latency, fees, balances and how orders fill; see `BacktestOptions`
+ * @returns a service for a config
+ * @throws CONFIG_INVALID with every mistake in the options
+ * @example
+ * backtest({ fixture: "out/market", latency: lognormal({ medianMs: 25 }), balances: { USDT: "10000" } })
+ */
 export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   const checked = placed(check(backtestSchema, options, "backtest options"));
   const openWith: BacktestSpec["openWith"] = (env, { market: given, ...overrides }) => {
@@ -332,7 +340,14 @@ export interface PaperOptions extends EmbeddedOptions {
   readonly clock?: Clock;
 }
 
-/** The embedded service on the machine's clock: a recorded, generated or live market plays from now on. No account. */
+/**
+ * The embedded service on the machine's clock: a recorded, generated or live market plays from now on. It needs no
+ * account.
+ *
+ * @param options - the market, fees, balances and how orders fill; see `PaperOptions`
+ * @returns a service for a config
+ * @throws CONFIG_INVALID with every mistake in the options
+ */
 export const paper = ({ clock: given, market: live, ...options }: PaperOptions = {}): ServiceSpec => {
   const checked = placed(check(paperSchema, options as Omit<PaperOptions, "clock" | "market">, "paper options"));
   const { instruments = defaultInstruments, ...rest } = checked;

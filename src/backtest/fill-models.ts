@@ -55,35 +55,50 @@ export interface QueueOptions {
 }
 
 /**
- * Fills from the recorded book. Needs book levels; uses quotes and trades where they are recorded too.
- * Assumes that an order joins at the end of what is displayed at its price (of a price beyond the recorded depth: of
- * nothing), that prints take from the front, and that cancels are at the place of `queue`. Without trades only a price
- * displayed across fills.
+ * Fills from the recorded book. Needs book levels; uses quotes and trades where they are recorded too. Assumes that an
+ * order joins at the end of what is displayed at its price (of a price beyond the recorded depth: of nothing), that
+ * prints take from the front, and that cancels are at the place of `queue`. Without trades only a price displayed
+ * across fills.
+ *
+ * @param options - the place of an order in the queue, and whether volumes bound fills
+ * @returns a model for `fills` of `backtest` and `paper`
+ * @throws CONFIG_INVALID for an unknown queue or volume
  */
 export const bookFills = (options: QueueOptions = {}): FillModel => modelOf("bookFills", { from: "book", ...options });
 
 /**
- * Fills from best bid and ask. Needs quotes; uses trades where they are recorded too, and no levels.
- * Assumes as `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a
- * taker gets no more than the best quantity.
+ * Fills from best bid and ask. Needs quotes; uses trades where they are recorded too, and no levels. Assumes as
+ * `bookFills` does at the best price. A deeper price has an unknown queue until it becomes the best one; a taker gets
+ * no more than the best quantity.
+ *
+ * @param options - the place of an order in the queue, and whether volumes bound fills
+ * @returns a model for `fills` of `backtest` and `paper`
+ * @throws CONFIG_INVALID for an unknown queue or volume
  */
 export const quoteFills = (options: QueueOptions = {}): FillModel =>
   modelOf("quoteFills", { from: "quotes", ...options });
 
 /**
- * Fills from prints alone. Needs trades.
- * Assumes that the ask is the price of the last buy and the bid that of the last sell, at least a tick apart, each with
- * the quantity of that print: this is what takers meet. The queue at a price is unknown, so that only prints through it
- * fill (`through`).
+ * Fills from prints alone. Needs trades. Assumes that the ask is the price of the last buy and the bid that of the
+ * last sell, at least a tick apart, each with the quantity of that print: this is what takers meet. The queue at a
+ * price is unknown, so that only prints through it fill (`through`).
+ *
+ * @param options - the place of an order in the queue, and whether volumes bound fills
+ * @returns a model for `fills` of `backtest` and `paper`
+ * @throws CONFIG_INVALID for an unknown queue or volume
  */
 export const tradeFills = (options: QueueOptions = {}): FillModel =>
   modelOf("tradeFills", { from: "trades", ...options });
 
 /**
- * Fills from bars. Needs candles, and plays the shortest ones of each instrument.
- * Assumes four prints to a bar, a third of it apart: open, one extreme, the other, close, each with a spread of one
- * tick around it and, with `volume: "traded"`, a quarter of the volume. Strategies see finished bars only, so an order
- * meets no price that was past when it came.
+ * Fills from bars. Needs candles, and plays the shortest ones of each instrument. Assumes four prints to a bar, a
+ * third of it apart: open, one extreme, the other, close, each with a spread of one tick around it and, with `volume:
+ * "traded"`, a quarter of the volume. Strategies see finished bars only, so an order meets no price that was past when
+ * it came.
+ *
+ * @param options - the queue, whether volumes bound fills, and the path of prices inside a bar
+ * @returns a model for `fills` of `backtest` and `paper`
+ * @throws CONFIG_INVALID for an unknown queue, volume or path
  */
 export const candleFills = (options: QueueOptions & { readonly path?: BarPath } = {}): FillModel =>
   modelOf("candleFills", { from: "candles", ...options });

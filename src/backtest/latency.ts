@@ -18,7 +18,14 @@ export interface LatencyModel {
   make(random: Random): Latency;
 }
 
-/** The same way every time: entry and response each `ms`, the market feed `feedMs` (the same when left out). */
+/**
+ * The same delay every time.
+ *
+ * @param ms - time of a request to the service, and of its answer back, milliseconds
+ * @param options - `feedMs`, the delay of the market feed; `ms` when left out
+ * @returns a model for `latency` of `backtest`
+ * @throws CONFIG_INVALID for a negative time
+ */
 export const constant = (ms: number, { feedMs = ms }: { readonly feedMs?: number } = {}): LatencyModel => {
   checkMs("constant", { ms, feedMs });
   return {
@@ -38,7 +45,15 @@ export interface LognormalOptions {
   readonly maxMs?: number;
 }
 
-/** Delays with a long tail, as networks have them. */
+/**
+ * Delays with a long tail, as networks have them.
+ *
+ * @param options - median and spread of one way, and bounds, milliseconds
+ * @returns a model for `latency` of `backtest`
+ * @throws CONFIG_INVALID for a negative time, or bounds that exclude each other
+ * @example
+ * lognormal({ medianMs: 25, sigma: 0.5, maxMs: 400 })
+ */
 export const lognormal = ({
   medianMs,
   sigma = 0.35,
@@ -63,7 +78,13 @@ export const lognormal = ({
   };
 };
 
-/** Order entry, responses and market feed each by a model of their own; of each model only that way is used. */
+/**
+ * Order entry, responses and market feed each by a model of their own; of each model only that way is used.
+ *
+ * @param models - a model for the way to the service, one for answers, one for the market feed
+ * @returns a model for `latency` of `backtest`
+ * @throws CONFIG_INVALID where one of the three is missing
+ */
 export const ways = (models: Readonly<Record<"entry" | "response" | "feed", LatencyModel>>): LatencyModel => {
   for (const way of ["entry", "response", "feed"] as const) {
     if (typeof (models[way] as Partial<LatencyModel> | undefined)?.make === "function") continue;
@@ -110,6 +131,10 @@ export const delaysMin = 20;
  * straight between neighbours, so that no delay is shorter or longer than those recorded. Draws do not depend on each
  * other: that slow calls came in bunches is lost. The two ways of a call are parts of one round trip; what the service
  * pushes takes the way back of another.
+ *
+ * @param options - recorded round trips and, where they are known, delays of the feed, milliseconds
+ * @returns a model for `latency` of `backtest`
+ * @throws CONFIG_INVALID for fewer than 20 delays, or a delay that is none
  */
 export const empirical = ({ name, roundTripMs, entryShare = 0.5, feedMs }: EmpiricalOptions): LatencyModel => {
   if (!(entryShare >= 0 && entryShare <= 1))

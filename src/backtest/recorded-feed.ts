@@ -20,9 +20,13 @@ export interface FromFixtureOptions {
 }
 
 /**
- * The feed as recorded in the fixture `dir`; `empirical` describes how its delays are drawn. As a model for all ways a
- * request and its answer each take as long as a message of the feed. Throws CONFIG_INVALID where the fixture has no
- * delays.
+ * Delays of the feed as recorded in a fixture; `empirical` describes how they are drawn. As a model for all ways, a
+ * request and its answer each take as long as a message of the feed.
+ *
+ * @param dir - folder of the fixture
+ * @param options - `baseMs`, added to each recorded delay
+ * @returns a model for `latency` of `backtest`
+ * @throws CONFIG_INVALID where the fixture has no delays
  */
 export const fromFixture = (dir: string, { baseMs = 0 }: FromFixtureOptions = {}): LatencyModel => {
   const { delaysMs = [] } = readManifest(resolve(dir)).feed ?? {};

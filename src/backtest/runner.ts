@@ -42,8 +42,14 @@ const tailMs = 1_000;
 
 /**
  * Replays a recorded market against the strategies of a config, on virtual time and under the service's limits; what
- * the command `backtest` does. Rejects with CONFIG_INVALID or FIXTURE_INVALID before anything runs. The same config,
- * recording and seed give the same `resultHash`.
+ * the command `backtest` does. The same config, recording and seed give the same `resultHash`.
+ *
+ * @param input - a config whose service is `backtest(…)`
+ * @param options - another recording, seed or market in memory, and where progress goes
+ * @returns the report
+ * @throws CONFIG_INVALID or FIXTURE_INVALID before anything runs
+ * @example
+ * const { pnl, resultHash } = await runBacktest(config, { seed: 7 });
  */
 export const runBacktest = async (input: unknown, options: RunOptions = {}): Promise<RunReport> => {
   const elapsed = stopwatch();

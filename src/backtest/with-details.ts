@@ -13,8 +13,11 @@ export interface Detailed {
 }
 
 /**
- * The config with a service that calls `onDetails` at the end of a run; another kind of service is left for the run to
- * refuse.
+ * Adds a receiver for the details of a run to a config: fills, trades, equity and plotted values.
+ *
+ * @param config - a config; one whose service is not `backtest(…)` is left for the run to refuse
+ * @param onDetails - called once, at the end of the run
+ * @returns the config to give to `runBacktest`
  */
 export const withDetails = (config: unknown, onDetails: (details: RunDetails) => void): unknown => {
   const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };

@@ -121,8 +121,17 @@ const watchOthers = ({ accounts, journal, ledger, service }: Parts, instance: st
 };
 
 /**
- * Makes an engine from a config, for programs that embed one; nothing is opened before `start`. Throws CONFIG_INVALID
- * with every mistake in the config.
+ * Makes an engine from a config, for programs that embed one; nothing is opened before `start`.
+ *
+ * @param input - a config, checked as `defineConfig` does
+ * @param options - where its lines go and what is put in place of parts, for tests
+ * @returns the engine, not started
+ * @throws CONFIG_INVALID with every mistake in the config
+ * @example
+ * const engine = createEngine(config);
+ * await engine.start();
+ * engine.updates$.subscribe(({ clOrdId, phase }) => console.log(clOrdId, phase));
+ * await engine.stop();
  */
 export const createEngine = (input: unknown, options: EngineOptions = {}): Engine => {
   const config = checkConfig(input);

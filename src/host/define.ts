@@ -155,7 +155,21 @@ const defined = ({ name, options }: { readonly name: string; readonly options: u
 const checked = <O>(what: string, schema: object, given: unknown): O => parseHuman<O>(schema, given ?? {}, what);
 
 /**
- * Makes a strategy that can be put into a config by calling it with its options. `as` names one of several instances.
+ * Makes a strategy that is put into a config by calling it with its options.
+ *
+ * @param definition - name, schema of the options, and `wanted` or `run`
+ * @returns a function that takes options and `{ as }`, the name of one of several instances
+ * @throws CONFIG_INVALID where the definition does nothing or its schema is wrong; the returned function throws it for
+ * options that do not fit the schema
+ * @example
+ * export default defineStrategy({
+ *   name: "best-bid",
+ *   options: { type: "object", additionalProperties: false, properties: {} },
+ *   wanted: ({ market }) =>
+ *     market
+ *       .quotes("BTC-USDT-SWAP")
+ *       .pipe(map(({ bidPx }) => [buy({ slot: "bid", instId: "BTC-USDT-SWAP", ordType: "post_only", px: bidPx, qty: "0.01" })])),
+ * });
  */
 export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   definition: StrategyDefinition<S, O>,
@@ -217,7 +231,21 @@ const requirementsOf = ({
   ...(ready && { ready }),
 });
 
-/** Makes a plugin that can be put into a config by calling it with its options. */
+/**
+ * Makes a plugin that is put into a config by calling it with its options.
+ *
+ * @param definition - name, schema of the options, `setup` to observe and steer an engine, `extend` to contribute to
+ * it
+ * @returns a function that takes options and `{ as }`, the name of one of several instances
+ * @throws CONFIG_INVALID where the definition does nothing or its schema is wrong; the returned function throws it for
+ * options that do not fit the schema
+ * @example
+ * export default definePlugin({
+ *   name: "fills",
+ *   options: { type: "object", additionalProperties: false, properties: {} },
+ *   setup: ({ on, print }) => on("fill", ({ side, qty, instId, px }) => print(`${side} ${qty} ${instId} at ${px}`)),
+ * });
+ */
 export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   definition: PluginDefinition<S, O>,
 ): ((options: GivenOptions<S, O>, naming?: Naming) => Plugin) & {
@@ -254,7 +282,13 @@ type WithKnownKeys<C> = C extends (...args: never) => unknown
   ? unknown
   : { readonly [K in Exclude<keyof C, keyof Config>]: never };
 
-/** Types a config, and checks it where it is written, so that an error names its file. */
+/**
+ * Types a config, and checks it where it is written, so that an error names its file.
+ *
+ * @param config - a config, or a function of the command line's words that returns one
+ * @returns the config itself
+ * @throws CONFIG_INVALID with every mistake in the config
+ */
 export const defineConfig = <C extends ConfigInput>(config: C & WithKnownKeys<C>): C => {
   if (typeof config !== "function") checkConfig(config);
   return config;

@@ -20,7 +20,13 @@ import { strategyTable } from "./strategy-table.ts";
 import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned } from "./text-layout.ts";
 import { tradesMeaning } from "./trade-facts.ts";
 
-/** A backtest's report as the command prints it. */
+/**
+ * A backtest's report as text, as the command prints it.
+ *
+ * @param report - what `runBacktest` returned
+ * @param look - width, colours and symbols
+ * @returns lines that end with a line feed
+ */
 export const reportText = (report: RunReport, look: Look): string => {
   const page = pageOf(report, look);
   const sections = reportSections(report);
