@@ -192,6 +192,7 @@ export class Environment {
       isRecorded: (clOrdId) => this.disk.durable.has(clOrdId) || this.unrecorded.has(clOrdId),
       amnesia: () => this.amnesia,
       forgetful,
+      isExit: (clOrdId) => this.protections.isExit(clOrdId),
       halted: () => this.disk.halted,
       fail: this.fail,
     });

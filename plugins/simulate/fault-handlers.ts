@@ -237,6 +237,7 @@ const crashActs = (environment: Environment, supervisor: ProcessSupervisor): Par
     pause: still(false),
     suspend: still(true),
     crash,
+    "exit-crash": crash,
     orphan,
     "first-orphan": orphan,
     "journal-lost": (fault) => {
@@ -275,6 +276,7 @@ const haltActs = (environment: Environment, supervisor: ProcessSupervisor): Part
     haltNow(environment, supervisor, haltCrashMs + fault.size + haltedAfterMs);
     later(environment, haltCrashMs, () => supervisor.crash(fault));
   },
+  "long-halt": ({ forMs }) => haltNow(environment, supervisor, forMs),
   refuse: ({ forMs }) => {
     environment.refusal = "the port refuses orders";
     later(environment, forMs, () => {

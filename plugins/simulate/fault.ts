@@ -69,6 +69,7 @@ const faultTable = {
   "pause": { perMinute: rare, forMs: [20, 60_000], words: "the process does not run for $forMs ms" },
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
+  "exit-crash": { perMinute: [0.1, 1], size: [200, 20_000], words: "the process dies as an exit leaves, the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
   "unanswered-restart": { stream: "unheard-restart", perMinute: [0.1, 1], size: [200, 5_000], forMs: [5_000, 60_000], words: "the engine is stopped ($stop) and started again after $size ms; five seconds later all requests are executed and answered 502, for $forMs ms" },
   "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
@@ -79,6 +80,7 @@ const faultTable = {
   "disk-slow": { perMinute: rare, size: [5, 3_000], forMs: [1_000, 30_000], words: "flushes take $size ms, for $forMs ms" },
   "halt": { perMinute: rare, size: [50, 2_000], forMs: [1_000, 60_000], words: "flushes take $size ms; three seconds later the engine is halted by hand, and resumed after $forMs ms" },
   "halt-crash": { perMinute: [0.02, 0.15], size: [200, 20_000], words: "the engine is halted by hand, the first cancel is lost and the process dies; it is started again after $size ms" },
+  "long-halt": { perMinute: [0.05, 0.2], forMs: [30_000, 240_000], words: "the engine is halted by hand, and resumed after $forMs ms" },
   "refuse": { perMinute: rare, forMs: [1_000, 30_000], words: "the service's port refuses orders for $forMs ms" },
   "delist": { perMinute: [0.05, 0.3], forMs: [1_000, 600_000], words: "an instrument is delisted, and listed again after $forMs ms" },
   "rules": { perMinute: [0.05, 0.4], size: [2, 5_000], words: "an instrument's steps become $size times coarser" },
@@ -109,7 +111,9 @@ export const crashMoments = [
   "as an order leaves",
   "as an answer comes",
 ] as const;
-export type CrashMoment = (typeof crashMoments)[number];
+/** Moment of a fault of its own, `exit-crash`. */
+export const exitMoment = "as an exit leaves";
+export type CrashMoment = (typeof crashMoments)[number] | typeof exitMoment;
 const diskFates = ["nothing unflushed", "everything", "a part"] as const;
 export type DiskFate = (typeof diskFates)[number];
 

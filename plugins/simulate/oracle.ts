@@ -45,6 +45,11 @@ interface OracleOptions {
   readonly amnesia: () => boolean;
   /** The service forgets what ended without trading: such an order is as good as one that never was. */
   readonly forgetful: boolean;
+  /**
+   * Returns true for an exit, which goes without the flag where other strategies hold the opposite. Its size is checked
+   * elsewhere.
+   */
+  readonly isExit: (clOrdId: string) => boolean;
   /** Returns true if the last process was halted and the disk contains this. */
   readonly halted: () => boolean;
   readonly fail: (invariant: Invariant, text: string) => void;
@@ -218,9 +223,9 @@ export class Oracle {
   }
 
   #checkPlacement(process: Watched, uid: string, { clOrdId = "", reduceOnly = false }: PlaceBody): void {
-    const { fail, isRecorded, now } = this.#options;
+    const { fail, isExit, isRecorded, now } = this.#options;
     if (process.forbidden !== undefined) fail("I6", `${clOrdId} leaves although ${process.forbidden}`);
-    else if (process.isFull || (process.mode !== "active" && !reduceOnly && !this.#closesProtected(clOrdId)))
+    else if (process.isFull || (process.mode !== "active" && !reduceOnly && !isExit(clOrdId)))
       fail("I6", `${clOrdId} leaves while the mode is ${process.mode}`);
     if (!isRecorded(clOrdId)) fail("I8", `${clOrdId} leaves and its record is not durable`);
     const truth = this.#ours.get(clOrdId);
@@ -229,14 +234,6 @@ export class Oracle {
       fail("I1", `${clOrdId} of user ${uid} is sent again although it was executed (${truth.state})`);
     this.#over.delete(clOrdId);
     process.evidence.sent(clOrdId, now());
-  }
-
-  /**
-   * It is the engine's own exit, which goes without the flag where other strategies hold the opposite. Its size is
-   * checked elsewhere.
-   */
-  #closesProtected(clOrdId: string): boolean {
-    return /\.exit\d*(\.late)?$/.test(this.#names.get(clOrdId) ?? "");
   }
 
   #checkCancels(body: CancelBody): void {

@@ -8,7 +8,15 @@
 import type { Event } from "sluice";
 import { letPromisesSettle, messageOf } from "sluice/extension";
 import type { Environment } from "./environment.ts";
-import { type CrashMoment, cancelsAtStop, crashMomentOf, diskFateOf, type Fault, type FaultKind } from "./fault.ts";
+import {
+  type CrashMoment,
+  cancelsAtStop,
+  crashMomentOf,
+  diskFateOf,
+  exitMoment,
+  type Fault,
+  type FaultKind,
+} from "./fault.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 
 interface ProcessSupervisorOptions {
@@ -104,7 +112,8 @@ export class ProcessSupervisor {
       return;
     }
     process.dieAt(moment, die);
-    this.#later(patienceMs, die);
+    // Exits are rare: a process that sends none lives on.
+    if (moment !== exitMoment) this.#later(patienceMs, die);
   }
 
   restart(fault: Fault): void {
@@ -204,5 +213,8 @@ export class ProcessSupervisor {
 const leftoverMs = 100_000;
 const isOrphan = (kind: FaultKind): boolean => kind === "orphan" || kind === "first-orphan";
 const forgets = ({ kind }: Fault): boolean => kind === "journal-lost" || isOrphan(kind);
-const momentOf = (fault: Fault): CrashMoment =>
-  isOrphan(fault.kind) ? "as an order leaves" : fault.kind === "crash" ? crashMomentOf(fault) : "at once";
+const momentOf = (fault: Fault): CrashMoment => {
+  if (isOrphan(fault.kind)) return "as an order leaves";
+  if (fault.kind === "exit-crash") return exitMoment;
+  return fault.kind === "crash" ? crashMomentOf(fault) : "at once";
+};

@@ -1,16 +1,18 @@
 /**
  * Compares protective orders with those that the fills at the service and the prices seen by an engine require.
  *
- * Invariants: it reads the wanted orders of strategies, the service's fills and the prices delivered to the process,
- * and not the engine's protections; time counts against the engine only while it could have acted; knowledge that was
- * lost with a journal is not required.
- * Not here: arithmetic (protected-position.ts), comparisons after quiet (holdings-check.ts).
+ * Invariants: what has to be protected, and at which price, follows from the wanted orders of strategies, the service's
+ * fills and the prices delivered to the process, and not from the engine's protections; time counts against the engine
+ * only while it could have acted; knowledge that was lost with a journal is not required.
+ * Not here: arithmetic (protected-position.ts), the quantity that the engine reports as protected (armed-positions.ts),
+ * comparisons after quiet (holdings-check.ts).
  */
 import type { Subscription } from "rxjs";
 import type { Event, Market, OrderRecord, Quote, Wanted, WantedOrder } from "sluice";
 import type { Fill } from "sluice/backtest";
 import type { PlaceBody } from "sluice/dialect";
 import { type ClientOrderIds, isActive } from "sluice/extension";
+import { ArmedPositions } from "./armed-positions.ts";
 import type { Invariant } from "./invariants.ts";
 import type { Watched } from "./oracle.ts";
 import { Book, Cover } from "./protected-position.ts";
@@ -50,6 +52,8 @@ interface Owner {
   readonly slot: string;
   /** It closes what `slot` protects. */
   readonly closes: boolean;
+  /** It is wanted as an exit by its strategy. */
+  readonly exits?: boolean;
 }
 
 const lookMs = 250;
@@ -68,11 +72,15 @@ const nextMsMax = 60_000 + firstMsMax;
  * instruments.
  */
 const minuteMs = 61_000;
+/** Longest time for which a position may be held without its protection being armed. */
+const armedMsMax = firstMsMax;
 /** A record of a protection is on disk after so long, unless the disk fails. */
 const recordedMs = 6_000;
 /** Classes of requests that a stop may have to wait for: it leaves when a resting take-profit is known to be gone. */
 const waiting: readonly string[] = ["close", "cancel", "resolve"];
 const onItsWay: readonly string[] = ["sent", "acked", "unknown", "canceling"];
+
+const keyOf = ({ strategy, instId }: Book): string => `${strategy} ${instId}`;
 
 const isProtected = (protect: Protect | undefined): protect is Protect =>
   protect !== undefined &&
@@ -91,6 +99,9 @@ export class ProtectionOracle {
    * Orders whose fills the process does not know yet, by the service's id: strategy and instrument, and executed size.
    */
   readonly #unknownFills = new Map<string, { readonly book: string; readonly filled: number }>();
+  readonly #armed = new ArmedPositions();
+  /** Milliseconds for which more was held than the engine protected, by strategy and instrument. */
+  readonly #uncoveredMs = new Map<string, number>();
   /** Closing orders that are over at the service. */
   readonly #ended = new Set<string>();
   /** Price at which a closing order was sized, by client order id. */
@@ -120,7 +131,13 @@ export class ProtectionOracle {
     for (const one of set) {
       const slot = "slot" in one ? one.slot : "";
       if (slot === "") this.#name(strategy, "", `${one.instId}.exit`);
-      else this.#owners.set(this.#options.ids.slotHash(strategy, slot), { strategy, slot, closes: false });
+      else
+        this.#owners.set(this.#options.ids.slotHash(strategy, slot), {
+          strategy,
+          slot,
+          closes: false,
+          exits: "slot" in one && one.reduceOnly === true,
+        });
       if (one.protect === undefined) continue;
       if (slot !== "") this.#name(strategy, slot, `${slot}.exit`);
       (slot === "" ? this.#wholes : this.#protects).set(`${strategy} ${slot === "" ? one.instId : slot}`, one.protect);
@@ -140,7 +157,8 @@ export class ProtectionOracle {
     cover.idleMs = 0;
   }
 
-  event({ fills }: Watched, event: Event): void {
+  event({ number, fills }: Watched, event: Event): void {
+    this.#armed.event(number, event);
     if (event.type === "action.held" && waiting.includes(event.class))
       this.#limitedUntil = this.#options.now() + minuteMs;
     if (event.type === "quota.rejected") this.#limitedUntil = this.#options.now() + minuteMs;
@@ -192,6 +210,12 @@ export class ProtectionOracle {
     return book !== undefined && (isLess(book.net) || [...book.covers.values()].some(({ qty }) => qty > 0));
   }
 
+  /** It closes what is protected, or is the strategy's own exit. */
+  isExit(clOrdId: string): boolean {
+    const owner = this.#ownerOf(clOrdId);
+    return owner?.closes === true || owner?.exits === true;
+  }
+
   /** It is the take-profit of something that is held. */
   mayRest(clOrdId: string, instId: string): boolean {
     const { strategy, slot, closes } = this.#ownerOf(clOrdId) ?? {};
@@ -226,6 +250,7 @@ export class ProtectionOracle {
     for (const subscription of this.#watching.values()) subscription.unsubscribe();
     this.#watching.clear();
     this.#quotes.clear();
+    this.#uncoveredMs.clear();
     this.#limitedUntil = Number.NEGATIVE_INFINITY;
     if (isFirst) return;
     for (const { covers } of this.#books.values())
@@ -238,7 +263,7 @@ export class ProtectionOracle {
     this.#quotes.set(instId, quote);
     for (const [key, book] of this.#books) {
       if (book.instId !== instId) continue;
-      const informed = ![...this.#unknownFills.values()].some((unknown) => unknown.book === key);
+      const informed = this.#isInformed(key);
       for (const cover of book.covers.values()) {
         if (cover.qty === 0) continue;
         cover.see(
@@ -261,8 +286,9 @@ export class ProtectionOracle {
     for (const book of this.#books.values()) {
       // That an instrument is listed again is asked once a minute.
       if (closed(book.instId)) this.#closedUntil.set(book.instId, now() + minuteMs);
+      this.#checkArmed(process, book);
       for (const cover of book.covers.values()) {
-        if (cover.due === undefined || this.#excuses(process, book, cover)) continue;
+        if (cover.due === undefined || this.#excuses(process, book, cover.qty)) continue;
         cover.idleMs += lookMs;
         const most = cover.attempts > 0 ? nextMsMax : isCalm ? calmMsMax : firstMsMax;
         if (cover.idleMs === lookMs) mark("a stop was due");
@@ -277,7 +303,30 @@ export class ProtectionOracle {
     }
   }
 
-  #excuses({ watched }: ProtectingEngine, { strategy, instId }: Book, { qty }: Cover): boolean {
+  /** Compares what has to be protected with what the engine reports as protected. */
+  #checkArmed(process: ProtectingEngine, book: Book): void {
+    const { strategy, instId } = book;
+    const key = keyOf(book);
+    const covered = [...book.covers.values()].reduce((sum, { qty }) => sum + qty, 0);
+    const missing = covered - this.#armed.qtyOf(strategy, instId);
+    if (missing < this.#options.lotOf(instId) / 2) {
+      this.#uncoveredMs.delete(key);
+      return;
+    }
+    if (!this.#isInformed(key) || this.#excuses(process, book, covered)) return;
+    const uncoveredMs = (this.#uncoveredMs.get(key) ?? 0) + lookMs;
+    this.#uncoveredMs.set(key, uncoveredMs);
+    if (uncoveredMs < armedMsMax) return;
+    const text = `${key}: ${covered} are to be protected, and for ${uncoveredMs} ms ${missing} of them were not`;
+    this.#options.fail("I16", text);
+  }
+
+  /** The process knows of every fill. */
+  #isInformed(key: string): boolean {
+    return ![...this.#unknownFills.values()].some((unknown) => unknown.book === key);
+  }
+
+  #excuses({ watched }: ProtectingEngine, { strategy, instId }: Book, qty: number): boolean {
     const { now, isCoarse, lotOf } = this.#options;
     if (now() < Math.max(this.#limitedUntil, this.#closedUntil.get(instId) ?? 0)) return true;
     if (watched.isFull || isCoarse(instId) || qty < lotOf(instId)) return true;

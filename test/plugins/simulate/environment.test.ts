@@ -185,6 +185,7 @@ describe("A reused client order id", () => {
       isRecorded: () => true,
       amnesia: () => amnesia,
       forgetful,
+      isExit: () => false,
       halted: () => false,
       fail: (invariant) => said.push(invariant),
     });
