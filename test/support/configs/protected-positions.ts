@@ -121,6 +121,14 @@ export default defineConfig({
       exitAfterMs: 20_000,
       pauseMs: 1_000,
     }),
+    planned("large", {
+      instId: eth,
+      side: "sell",
+      qty: "9",
+      entries: [0],
+      protect: { stopLoss: { percent: "0.1" }, trailing: { percent: "0.03" } },
+      pauseMs: 1_000,
+    }),
     planned("short", {
       instId: btc,
       side: "sell",
