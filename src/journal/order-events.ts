@@ -162,8 +162,9 @@ export type OrderEventBody =
       readonly closed?: true;
     }
   /**
-   * A strategy's position is protected from here on: `name` is the slot of the entry, or the instrument where the whole
-   * position is protected; `side` is that of the order that would close it, `qty` in base currency, prices as of now.
+   * A strategy's position is protected from here on: `name` is the slot of the entry, its client order id where it was
+   * placed by hand without a slot, or the instrument where the whole position is protected; `side` is that of the order
+   * that would close it, `qty` in base currency, prices as of now.
    */
   | ({ readonly type: "protection.armed" | "protection.changed" } & ProtectionLevels)
   /** A trigger price was reached, and the protected position is closed. `late`: it was reached while no engine ran. */

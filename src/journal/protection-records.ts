@@ -14,7 +14,10 @@ export type ProtectionKind = "stopLoss" | "takeProfit" | "trailing";
 /** Amounts are decimal text, quantities in base currency. */
 export interface ProtectionRecord {
   readonly strategy: string;
-  /** Slot of the entry; the instrument where the whole position is protected. */
+  /**
+   * Slot of the entry, or the client order id of its first order where it was placed by hand without a slot; the
+   * instrument where the whole position is protected.
+   */
   readonly name: string;
   readonly instId: string;
   readonly scope: "order" | "position";

@@ -327,7 +327,7 @@ export class OrderManager {
     const order = this.#state.slots.byClientId(clOrdId);
     if (order === undefined) return undefined;
     const { slot, wanted } = order;
-    if (wanted?.protect !== undefined) return { slot, protect: wanted.protect };
+    if (wanted?.protect !== undefined) return { slot: this.#state.protections.nameOf(order), protect: wanted.protect };
     return this.isReserved(order) ? { slot } : undefined;
   }
 

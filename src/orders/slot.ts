@@ -95,6 +95,9 @@ const shared = (strategy: string, slot: string): SluiceError =>
     `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
   );
 
+/** Returns true for a name that the framework gave an order placed by hand: it means nothing to a later run. */
+export const isNumbered = (name: string): boolean => name.startsWith("#");
+
 /** The slot of a closing order that leaves although an order of the slot `exitSlot` cannot be canceled. */
 export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
 

@@ -10,15 +10,12 @@ import { SluiceError } from "../errors.ts";
 import type { ClientOrderIds, IdGeneration } from "./client-order-id.ts";
 import { advance, hasExecuted, isClosed, Order, type Terms } from "./order-state.ts";
 import { isConcluded, mayWait, takeNote } from "./plan.ts";
-import { checkNames, Slot, type SlotKind } from "./slot.ts";
+import { checkNames, isNumbered, Slot, type SlotKind } from "./slot.ts";
 import { UnclaimedOrders } from "./unclaimed-orders.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 const slotsMax = 1_000;
 const closesPosition = "an order that closes a protected position";
-
-/** A name the framework gave: it means nothing to a later run. */
-const isNumbered = (name: string): boolean => name.startsWith("#");
 
 export class Slots {
   readonly #ids: ClientOrderIds;

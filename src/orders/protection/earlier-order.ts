@@ -6,8 +6,8 @@
 import type { Protect } from "./protect.ts";
 
 /**
- * An order of a previous run whose execution concerns a protection: the slot it was sent for, and of an entry what
- * protects it.
+ * An order of a previous run whose execution concerns a protection: the name of the protection or the slot of the
+ * closing order, and of an entry what protects it.
  */
 export interface PlannedProtection {
   readonly slot: string;

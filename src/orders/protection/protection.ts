@@ -58,6 +58,8 @@ type Name = Pick<ProtectionRecord, "strategy" | "name" | "instId" | "scope" | "e
 
 export class Protection {
   readonly name: Name;
+  /** Slot of its entry orders in this run. */
+  slot: string;
   /** Side of the closing order: `sell` for a long position. */
   side: Side;
   protect: Protect;
@@ -83,6 +85,7 @@ export class Protection {
   constructor(name: Name, side: Side, protect: Protect, profile: Profile) {
     this.#mayRest = isCancelable(name.instId, profile);
     this.name = name;
+    this.slot = name.name;
     this.side = side;
     this.protect = protect;
   }

@@ -17,7 +17,7 @@ import { broughtBy, type Execution } from "../executions.ts";
 import { exitRefused } from "../exits.ts";
 import { isClosed, isResting, type Order } from "../order-state.ts";
 import { isFull, stoppedWords } from "../risk/trading-mode.ts";
-import { exitSlotOf, lateSlotOf, type Slot } from "../slot.ts";
+import { exitSlotOf, isNumbered, lateSlotOf, type Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import type { World } from "../world.ts";
 import { fitCoverage } from "./covered-part.ts";
@@ -71,6 +71,16 @@ export class Protections {
 
   has(strategy: string): boolean {
     return this.#held.has(strategy);
+  }
+
+  /**
+   * Name of the protection of what an order executes: its slot. A slot that the framework numbered has another meaning
+   * in the next run: there it is the client order id of the first order that was protected.
+   */
+  nameOf({ strategy, slot, clOrdId, spec }: Order): string {
+    if (!isNumbered(slot)) return slot;
+    const known = this.#of(strategy, spec.instId).find(({ protection }) => protection.slot === slot);
+    return known?.protection.name.name ?? clOrdId;
   }
 
   /**
@@ -155,7 +165,7 @@ export class Protections {
       const { hit, side, qty, name: of } = one.protection;
       if (hit === undefined) return false;
       if (wanted.reduceOnly === true) return wanted.side === side && isPositive(qty);
-      return of.scope === "order" && of.name === name && one.withdraws(wanted);
+      return of.scope === "order" && one.protection.slot === name && one.withdraws(wanted);
     });
   }
 
@@ -275,22 +285,26 @@ export class Protections {
   }
 
   /** The protection of what an entry buys, made with its first fill. */
-  #entryOf({ clOrdId, wanted, slot, spec }: Order, strategy: string): HeldProtection | undefined {
+  #entryOf(order: Order, strategy: string): HeldProtection | undefined {
+    const { clOrdId, wanted, slot, spec } = order;
     const planned = this.#planned.get(clOrdId);
-    const name = planned?.slot ?? slot;
+    const asked = planned?.slot ?? this.nameOf(order);
     const side = exitOf(spec.side);
     // Of the same slot an order of the other side opens another position.
     const known = this.#of(strategy, spec.instId).find(
-      ({ protection: one }) => one.name.scope === "order" && one.name.name === name && one.side === side,
+      ({ protection: one }) => one.name.scope === "order" && one.name.name === asked && one.side === side,
     );
     if (known !== undefined) return known;
-    const latest = this.#state.slots.find(strategy, name)?.wanted;
+    const latest = this.#state.slots.find(strategy, asked)?.wanted;
     const isSame = latest?.side === spec.side && latest.instId === spec.instId;
     const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wanted?.protect;
     if (protect === undefined || isEmpty(protect)) return undefined;
-    // The framework's own names mean nothing to a later run.
-    const exitSlot = this.#exitSlotOf(strategy, name.startsWith("#") ? clOrdId : name);
-    return this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
+    // Journals of earlier versions have the number of a slot.
+    const name = isNumbered(asked) ? clOrdId : asked;
+    const exitSlot = this.#exitSlotOf(strategy, name);
+    const made = this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
+    if (isNumbered(slot)) made.protection.slot = slot;
+    return made;
   }
 
   #fit(strategy: string, instId: string): void {

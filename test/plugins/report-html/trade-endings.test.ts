@@ -1,5 +1,5 @@
 /** What ended each trade, as the page's table of trades names it. */
-import { map, timer } from "rxjs";
+import { map, mergeMap, timer } from "rxjs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { pageContents } from "../../../plugins/report-html/page-contents.ts";
 import type { PageData } from "../../../plugins/ui-kit/page-data.ts";
@@ -17,6 +17,14 @@ const market = (slot: string, side: "buy" | "sell", more: Partial<WantedOrder> =
 const protectedBy = (name: string, protect: NonNullable<WantedOrder["protect"]>) =>
   strategy(name, {
     wanted: () => timer(1_000, 60_000).pipe(map((round) => [{ ...market("in", "buy", { protect }), round }])),
+  });
+/** Enters anew every minute, by hand and without a slot. */
+const protectedByHand = (name: string, protect: NonNullable<WantedOrder["protect"]>) =>
+  strategy(name, {
+    run: ({ orders }) =>
+      timer(1_000, 60_000).pipe(
+        mergeMap(() => orders.place({ instId: swap, side: "buy", ordType: "market", qty: "0.02", protect })),
+      ),
   });
 const alternating = (name: string, orders: readonly [WantedOrder, WantedOrder]) =>
   strategy(name, {
@@ -41,6 +49,7 @@ describe("The ending of a trade", () => {
           protectedBy("taking", { takeProfit: { percent: "0.01" } }),
           protectedBy("resting", { takeProfit: { percent: "0.01" }, takeProfitAs: "limit" }),
           protectedBy("trailed", { trailing: { percent: "0.01" } }),
+          protectedByHand("by hand", { stopLoss: { percent: "0.01" } }),
           alternating("leaver", [market("in", "buy"), market("out", "sell")]),
           alternating("turner", [market("turn", "buy"), market("turn", "sell", { qty: "0.04" })]),
         ]),
@@ -57,6 +66,7 @@ describe("The ending of a trade", () => {
     ["taking", "take-profit"],
     ["resting", "take-profit"],
     ["trailed", "trailing stop"],
+    ["by hand", "stop"],
     ["leaver", "slot out"],
     ["turner", "reversed"],
   ])("of %s is named: %s", (name, ending) => {

@@ -147,3 +147,50 @@ describe("A stop that executed as its process died", () => {
     expect(orderManager.positions.of("s", swap).qty).toBe("0.002");
   });
 });
+
+describe("What is bought by hand without a slot", () => {
+  const byHand = (rig: Rig, slot: string, more: Partial<WantedOrder> = {}): void => {
+    const wanted = { slot, instId: swap, side: "buy", ordType: "market", qty: "0.01", ...more } as const;
+    expect(rig.orderManager.wantOne("s", slot, wanted)).toBeUndefined();
+    rig.run();
+  };
+  const inherited = (rig: Rig, before: Rig): void => {
+    rig.resources.history.value$.subscribe();
+    rig.run(2_000);
+    market(rig, 600_000);
+    const booked = { qty: "0.01", entry: "600.001", realised: "0", fees: "0", open: {} };
+    rig.orderManager.inherit([{ strategy: "s", instId: swap, position: "0.01", cash: "-600.001", booked }], []);
+    const last = new Map(before.protectionRecords.map((record) => [record.name, record]));
+    rig.orderManager.restore([...last.values()], []);
+    rig.orderManager.rearm();
+  };
+
+  it("keeps its own stop beside that of the previous run's order of the same number", () => {
+    const before = ready();
+    market(before, 600_000);
+    byHand(before, "#0", { protect: { stopLoss: "59000" } });
+    const rig = createRig({ earlier: before });
+    inherited(rig, before);
+    byHand(rig, "#0", { protect: { stopLoss: "59500" } });
+    expect(new Set(rig.protectionRecords.map(({ name }) => name)).size).toBe(2);
+    market(rig, 594_000);
+    rig.run();
+    expect(position(rig)).toBe("0.01");
+    market(rig, 589_000);
+    rig.run();
+    expect(position(rig)).toBe("0");
+  });
+
+  it("closes in a slot that is named like its protection, and withdraws the rest of its entry", () => {
+    const rig = ready();
+    byHand(rig, "#0", { ordType: "limit", px: "60000", protect: { takeProfit: "61000" } });
+    rig.trade("sell", 60_000, 0.004);
+    rig.run();
+    market(rig, 610_000);
+    rig.run(2_000);
+    const [armed] = rig.journalled("protection.armed") as readonly { readonly name: string }[];
+    expect(rig.phases(`${armed?.name}.exit`)).toEqual(["sent", "filled"]);
+    expect(position(rig)).toBe("0");
+    expect(rig.orderManager.orders()).toEqual([]);
+  });
+});
