@@ -57,7 +57,7 @@ export const canaries: readonly Canary[] = [
   { name: "the code for unavailable is a rejection", file: rejections, find: `if (never.has(code)) return "unproven";`, put: `if (never.has(code)) return "rejected";`, seed: 4 },
   { name: "success without data is an empty list", file: gateway, find: `: { kind: "unknown", message: \`\${endpoint}: success without a data array\` };`, put: `: { kind: "done", records: [], problems: [], at };`, seed: 61 },
   { name: "an unanswered placement is taken for absent", file: placements, find: unanswered, put: `advance(order, { type: "doubted", reason: message, verdict: "" });\n        return advance(order, { type: "provedAbsent" }) ? [publish(order)] : noEffects;`, seed: 2 },
-  { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "return this.#state.notExecuted(order, message);", seed: 7, quick: true },
+  { name: "an unanswered placement is sent again", file: placements, find: unanswered, put: "return this.#state.notExecuted(order, message);", seed: 15, quick: true },
   { name: "an unanswered placement is forgotten", file: placements, find: unanswered, put: "return noEffects;", seed: 4 },
   { name: "a refusal by a limit is a refusal of the order", file: placements, find: `return this.#state.notExecuted(order, "refused by a rate limit");`, put: `return reject(order, "limited");`, seed: 3 },
   { name: "not found once is gone", file: resolve, find: "if (!this.#learn(search, answer) && counts) search.negatives++;", put: "if (!this.#learn(search, answer)) search.sweeps = search.negatives = 9;", seed: 2 },
