@@ -36,7 +36,7 @@ export const openingLotsOf = (
   product: Product,
   sign: Sign,
   lots: number,
-  self: Order | undefined = undefined,
+  self?: Order,
 ): number => {
   if (product.instType === "SPOT") return 0;
   const { open } = account;
