@@ -1,6 +1,6 @@
 /** The lock of a folder, which processes may share that see nothing else of each other. */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -117,6 +117,28 @@ describe("The lock of a folder", () => {
     const takers = [take(), take(), take(), take()];
     const outcomes = await Promise.all(takers.map(async (taker) => (await settled(taker)).outcome));
     expect(outcomes.sort()).toEqual(["held", "held", "held", "taken"]);
+  });
+
+  it.each<[string, (file: string, other: string) => void]>([
+    ["was renamed to its name", (file, other) => renameSync(other, file)],
+    ["was written over it", (file, other) => writeFileSync(file, readFileSync(other))],
+  ])("of which another owner's file %s is an error for who held it, after checks that passed", async (_, replace) => {
+    const { take, path, folder, clock } = setUp("replaced");
+    const lock = await take();
+    await lock.check();
+    await lock.check();
+    clock.advanceTo(clock.now() + 2_000);
+    for (let turn = 0; turn < 50; turn++) await readdir(folder);
+    // A heartbeat changes the file, and the lock stays its owner's.
+    await lock.check();
+    await lock.check();
+    const file = path();
+    const other = join(folder, "..", "other");
+    writeFileSync(other, readFileSync(file, "utf8").replace(/"token":"\w{4}/, '"token":"0000'));
+    replace(file, other);
+    await expect(lock.check()).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
+    await expect(lock.check()).rejects.toMatchObject({ code: "JOURNAL_FAILED" });
+    await lock.release();
   });
 
   it("whose file is gone is an error for who holds it, and is made anew with the next beat", async () => {
