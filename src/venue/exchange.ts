@@ -207,6 +207,12 @@ export class Exchange {
     this.touched.push(order);
   }
 
+  /** The account's position in the product has changed: it is due for a review, and so are orders that reduce it. */
+  #noteMove(account: Account, market: Market | undefined, at: number): void {
+    if (market !== undefined) market.lookAt = at;
+    if (!this.#moved.includes(account)) this.#moved.push(account);
+  }
+
   #newBook(instId: string): Book {
     return createBook(this.#onFill, room, this.#matching(instId));
   }
@@ -222,8 +228,7 @@ export class Exchange {
     const cost = settle(order, lots, value, rates, liquidity, at);
     if (hasTiers) noteTraded(schedule, account, instType, value, at);
     const market = this.markets.get(instId);
-    if (instType === "SWAP" && market !== undefined) market.lookAt = at;
-    if (instType === "SWAP" && !this.#moved.includes(account)) this.#moved.push(account);
+    if (instType === "SWAP") this.#noteMove(account, market, at);
     if (order.state === "filled") close(order);
     if (!order.touched) this.#touch(order);
     order.pxText = order.valueText = order.feeText = undefined;

@@ -31,13 +31,7 @@ export const reducibleLots = (account: Account, product: Product, sign: Sign): n
  * Lots of an order that its user's position and the other open orders do not cover. `self` is the order where it is
  * open already.
  */
-export const openingLotsOf = (
-  account: Account,
-  product: Product,
-  sign: Sign,
-  lots: number,
-  self?: Order,
-): number => {
+export const openingLotsOf = (account: Account, product: Product, sign: Sign, lots: number, self?: Order): number => {
   if (product.instType === "SPOT") return 0;
   const { open } = account;
   let free = reducibleLots(account, product, sign);
