@@ -1,5 +1,5 @@
 /**
- * Bundles the clients of pages: `client/main.ts` of each plugin becomes `bundle/page.js`, and the style of the chart
+ * Bundles the clients of pages: `client/main.ts` or `main.tsx` of each plugin becomes `bundle/page.js`, and the style of the chart
  * library `bundle/chart.css`.
  *
  * Usage: `node plugins/ui-kit/bundle.mjs [root]`. The bundles are written below `root`, by default below the checkout.
@@ -32,9 +32,12 @@ const write = (folder, name, text) => {
   renameSync(unfinished, join(folder, name));
 };
 
+const entryOf = (plugin) =>
+  ["main.ts", "main.tsx"].map((name) => join(root, "plugins", plugin, "client", name)).find(existsSync);
+
 const bundle = async (plugin) => {
   const made = await rolldown({
-    input: join(root, "plugins", plugin, "client/main.ts"),
+    input: entryOf(plugin),
     platform: "browser",
     tsconfig: join(root, "plugins/ui-kit/client/tsconfig.json"),
     transform: { target: "es2023" },
@@ -46,9 +49,7 @@ const bundle = async (plugin) => {
   write(join(target, "plugins", plugin, "bundle"), "page.js", `${packages.map(licenceOf).join("")}${code}`);
 };
 
-const plugins = readdirSync(join(root, "plugins")).filter((name) =>
-  existsSync(join(root, "plugins", name, "client/main.ts")),
-);
+const plugins = readdirSync(join(root, "plugins")).filter(entryOf);
 await Promise.all(plugins.map(bundle));
 const style = fileURLToPath(import.meta.resolve("uplot/dist/uPlot.min.css"));
 write(join(target, "plugins/ui-kit/bundle"), "chart.css", readFileSync(style, "utf8"));

@@ -37,7 +37,7 @@ const bundleAgain = (): void => {
 const sharedSources = new URL("client/", ownFolder);
 
 /**
- * Returns the script of a page: `client/main.ts` of a plugin with everything it imports.
+ * Returns the script of a page: the `main` module of a plugin's client with everything it imports.
  *
  * @param plugin - folder of the plugin, with a slash at its end
  * @throws Error in a checkout whose bundles are old and whose development dependencies are not installed

@@ -13,7 +13,7 @@ export const eachMs = (ms: number, act: () => void) => setInterval(act, ms);
 export const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 /** @param draw - is called once in the next frame, however often the result is called before it */
-export const oncePerFrame = (draw: () => void) => {
+export const oncePerFrame = (draw: () => unknown) => {
   let isAsked = false;
   return () => {
     if (isAsked) return;
@@ -30,11 +30,13 @@ const turnMs = 3;
 
 const waiting: Map<object, () => void> = new Map();
 
-const takeTurns = oncePerFrame(() => {
+const takeTurns = oncePerFrame(async () => {
   const until = performance.now() + turnMs;
   for (const [owner, work] of waiting) {
     waiting.delete(owner);
     work();
+    // What the work changes is drawn before its time is measured.
+    await undefined;
     if (performance.now() >= until) break;
   }
   if (waiting.size > 0) takeTurns();

@@ -3,11 +3,12 @@
  *
  * Invariants: the engine's process sends something each second; when nothing came for `silenceMs`, or the connection ended, the feed
  * changes its state at once, and connects again until it is answered, without a reload; each new stream begins with a snapshot, so that no
- * change is lost; browsers open six connections to one address, so that with many engines only some are streamed and the others asked again
+ * change is lost; what reads its state is drawn again when it changes; browsers open six connections to one address, so that with many engines only some are streamed and the others asked again
  * and again, or no action would find a way to its engine.
- * Not here: rows (source-state.ts), its display on the page (page-header.ts).
+ * Not here: rows (source-state.ts), its display on the page (page-header.tsx).
  */
 
+import { signal } from "@preact/signals";
 import type { ControlUpdate } from "../control-document.ts";
 import { ask, Refused } from "./api.ts";
 import { afterMs, nowMs } from "./browser-clock.ts";
@@ -22,7 +23,6 @@ const pollMs = 2_000;
 export class Feed {
   #source;
   #take;
-  #changed;
   #stream: AbortController | undefined;
   #heardAt = nowMs();
   #updatedAt = nowMs();
@@ -31,19 +31,17 @@ export class Feed {
   #isOpening = false;
   #isStreamed = true;
   /** Silence of the engine's thread at the last beat of its process, in milliseconds. */
-  #engineSilentMs = 0;
-  #state: FeedState = { state: "connecting", text: "" };
+  #engineSilentMs = signal(0);
+  #state = signal<FeedState>({ state: "connecting", text: "" });
 
-  /** @param changed - is called when `state` has changed */
-  constructor(source: string, take: (update: ControlUpdate, isWhole: boolean) => void, changed: () => void) {
+  constructor(source: string, take: (update: ControlUpdate, isWhole: boolean) => void) {
     this.#source = source;
     this.#take = take;
-    this.#changed = changed;
     void this.#follow();
   }
 
   get state() {
-    return this.#state;
+    return this.#state.value;
   }
 
   /** Milliseconds since the last row arrived. */
@@ -52,7 +50,7 @@ export class Feed {
   }
 
   get engineSilentMs() {
-    return this.#engineSilentMs;
+    return this.#engineSilentMs.value;
   }
 
   /** Selects streaming of updates, or a request every two seconds. */
@@ -66,7 +64,7 @@ export class Feed {
   watch() {
     if (this.#isOpening) this.#tell("open", "");
     this.#isOpening = false;
-    if (this.#isStreamed && this.#state.state === "open" && nowMs() - this.#heardAt > silenceMs) {
+    if (this.#isStreamed && this.state.state === "open" && nowMs() - this.#heardAt > silenceMs) {
       this.#tell("lost", "Nothing was received from the engine's process for two seconds.");
       this.#stream?.abort();
     }
@@ -93,7 +91,7 @@ export class Feed {
         if (error instanceof Refused && (error.status === 401 || error.status === 403))
           this.#tell("refused", error.message);
         else if (error instanceof Refused) this.#tell("lost", error.message);
-        else if (this.#state.state !== "lost") this.#tell("lost", "The engine's process cannot be reached.");
+        else if (this.state.state !== "lost") this.#tell("lost", "The engine's process cannot be reached.");
       }
       this.#isOpening = false;
       await afterMs(pauses[Math.min(this.#failures++, pauses.length - 1)] ?? 2_000);
@@ -115,7 +113,7 @@ export class Feed {
     this.#stream = stream;
     // A hung process accepts connections and answers nothing.
     void afterMs(4_000).then(() => {
-      if (this.#stream === stream && this.#state.state !== "open") stream.abort();
+      if (this.#stream === stream && this.state.state !== "open") stream.abort();
     });
     const response = await ask(`sources/${encodeURIComponent(this.#source)}/stream`, { signal: stream.signal });
     this.#heardAt = nowMs();
@@ -142,7 +140,7 @@ export class Feed {
     if (name === "heartbeat") this.#beat(JSON.parse(data));
     if (name !== "snapshot" && name !== "update") return;
     this.#updatedAt = this.#heardAt;
-    if (name === "update") this.#engineSilentMs = 0;
+    if (name === "update") this.#engineSilentMs.value = 0;
     this.#take(JSON.parse(data), name === "snapshot");
     // Of an engine that has ended a stream holds nothing else.
     this.#isOpening ||= name === "snapshot";
@@ -150,12 +148,11 @@ export class Feed {
 
   #beat({ silentMs = 0 }: { silentMs?: number }) {
     this.#failures = 0;
-    this.#engineSilentMs = silentMs;
+    this.#engineSilentMs.value = silentMs;
   }
 
   #tell(state: FeedState["state"], text: string) {
-    if (this.#state.state === state && this.#state.text === text) return;
-    this.#state = { state, text };
-    this.#changed();
+    const { state: before, text: told } = this.state;
+    if (before !== state || told !== text) this.#state.value = { state, text };
   }
 }

@@ -1,10 +1,11 @@
 /**
  * One engine as followed by the page: its rows, its stream, and whether they are current.
  *
- * Invariants: the engine's clock advances between updates only while its stream is alive and it runs in real time; the data of an engine
- * that is not connected is marked as old.
+ * Invariants: the engine's clock advances between updates only while its stream is alive and it runs in real time; the
+ * data of an engine that is not connected is marked as old; what reads the clock is drawn again with each tick.
  */
-import { nowMs } from "./browser-clock.ts";
+import type { ReadonlySignal } from "@preact/signals";
+import { inTurn, nowMs } from "./browser-clock.ts";
 import { Feed } from "./feed.ts";
 import { SourceState } from "./source-state.ts";
 import { leftText } from "./wording.ts";
@@ -17,21 +18,18 @@ export class WatchedEngine {
   id;
   state;
   feed;
+  #tick;
   #takenAt = nowMs();
 
-  /** @param changed - is called after every update and every change of the connection */
-  constructor(id: string, changed: () => void) {
+  /** @param tick - changes several times a second */
+  constructor(id: string, tick: ReadonlySignal<number>) {
     this.id = id;
-    this.state = new SourceState(id);
-    this.feed = new Feed(
-      id,
-      (update, isWhole) => {
-        this.#takenAt = nowMs();
-        this.state.apply(update, isWhole);
-        changed();
-      },
-      changed,
-    );
+    this.#tick = tick;
+    this.state = new SourceState(id, inTurn);
+    this.feed = new Feed(id, (update, isWhole) => {
+      this.#takenAt = nowMs();
+      this.state.apply(update, isWhole);
+    });
   }
 
   get engine() {
@@ -56,9 +54,16 @@ export class WatchedEngine {
 
   /** Milliseconds on the engine's clock, as far as they are known. */
   get now() {
+    void this.#tick.value;
     const { engine } = this;
     const goesOn = this.isFresh && engine?.playback === undefined && engine?.state === "running";
     return this.state.at + (goesOn ? Math.min(aheadMax, nowMs() - this.#takenAt) : 0);
+  }
+
+  /** Milliseconds since the last row arrived. */
+  get ageMs() {
+    void this.#tick.value;
+    return this.feed.ageMs;
   }
 
   /** Reason for which it is not fresh, for people; empty if it is. */

@@ -3,12 +3,17 @@
  *
  * Invariants: an engine that appears later gets its tab without a reload.
  */
+import { render } from "preact";
 import { ask, Refused } from "./api.ts";
+import { App } from "./app.tsx";
 import { afterMs } from "./browser-clock.ts";
-import { ControlRoom } from "./control-room.ts";
+import { Room } from "./room.ts";
 
 const againMs = 2_000;
-const room = new ControlRoom(document.getElementById("page") as HTMLElement);
+const room = new Room();
+const place = document.getElementById("page") as HTMLElement;
+place.replaceChildren();
+render(<App room={room} />, place);
 
 const follow = async () => {
   for (;;) {
@@ -19,11 +24,10 @@ const follow = async () => {
         access === "act",
       );
     } catch (error) {
-      room.tell(
+      room.problem.value =
         error instanceof Refused
           ? `Not allowed: ${error.message} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`
-          : "The engine's process cannot be reached. Trying again …",
-      );
+          : "The engine's process cannot be reached. Trying again …";
     }
     await afterMs(againMs);
   }

@@ -1,0 +1,119 @@
+/**
+ * Controls of a page: buttons, choices, checkboxes, the theme, and lists of facts.
+ *
+ * Invariants: a control has a name that is read aloud; text is text: nothing foreign becomes markup.
+ */
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
+import { Fragment } from "preact";
+
+/** Words keep the name that is seen, and the label describes them; it is the name of a button that shows a sign. */
+const namesOf = (text: string, label: string) => {
+  if (text === label) return {};
+  return /\p{L}{2}/u.test(text) ? { title: label } : { "aria-label": label, title: label };
+};
+
+type ButtonParts = { text: string; label?: string; act: () => void };
+
+/** A button; further attributes are those of HTML. */
+export const Button = ({ text, label = text, act, ...rest }: ButtonParts & ButtonHTMLAttributes<HTMLButtonElement>) => (
+  <button type="button" {...namesOf(text, label)} onClick={act} {...rest}>
+    {text}
+  </button>
+);
+
+export type Choices = readonly (readonly [value: string, text: string])[];
+
+/** Returns the value if it is offered, else the first that is. */
+export const chosenOf = (value: string, choices: Choices) =>
+  choices.some(([offered]) => offered === value) ? value : (choices[0]?.[0] ?? "");
+
+/** A selection of one of several texts. A value that is not offered shows the first one. */
+export const Choice = ({
+  label,
+  of,
+  choices,
+  ...rest
+}: {
+  label: string;
+  of: Signal<string>;
+  choices: Choices;
+  class?: string;
+  hidden?: boolean;
+}) => (
+  <select
+    aria-label={label}
+    value={chosenOf(of.value, choices)}
+    onChange={({ currentTarget }) => {
+      of.value = currentTarget.value;
+    }}
+    {...rest}
+  >
+    {choices.map(([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+);
+
+/** Choices whose texts are their values. */
+export const plainChoices = (names: readonly string[]): Choices => names.map((name) => [name, name]);
+
+/** A labelled checkbox. */
+export const Toggle = ({ name, of }: { name: string; of: Signal<boolean> }) => (
+  <label>
+    <input
+      type="checkbox"
+      checked={of.value}
+      onChange={({ currentTarget }) => {
+        of.value = currentTarget.checked;
+      }}
+    />
+    {name}
+  </label>
+);
+
+/** A list of names with what belongs to each. */
+export const Facts = ({ facts }: { facts: readonly (readonly [name: ComponentChildren, text: string])[] }) => (
+  <dl class="facts">
+    {facts.map(([name, text], place) => (
+      <Fragment key={place}>
+        <dt>{name}</dt>
+        <dd>{text}</dd>
+      </Fragment>
+    ))}
+  </dl>
+);
+
+/**
+ * The button that turns light to dark and back. Until it is pressed the page follows the system.
+ *
+ * @param keptAs - name under which this browser keeps the choice; without one it ends with the page
+ * @param changed - is called after each change of colours, and once at the start
+ */
+export const ThemeButton = ({ keptAs, changed }: { keptAs?: string; changed: () => void }) => {
+  const root = document.documentElement;
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDarkNow = () => (root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
+  const isDark = useSignal(false);
+  const update = () => {
+    isDark.value = isDarkNow();
+    changed();
+  };
+  useSignalEffect(() => {
+    const kept = keptAs === undefined ? null : localStorage.getItem(keptAs);
+    if (kept === "light" || kept === "dark") root.dataset["theme"] = kept;
+    update();
+    system.addEventListener("change", update);
+    return () => system.removeEventListener("change", update);
+  });
+  const turn = () => {
+    root.dataset["theme"] = isDarkNow() ? "light" : "dark";
+    if (keptAs !== undefined) localStorage.setItem(keptAs, root.dataset["theme"]);
+    update();
+  };
+  const sign = isDark.value ? "☀" : "☾";
+  const other = isDark.value ? "light" : "dark";
+  return <Button text={keptAs === undefined ? `${sign} ${other}` : sign} label={`use ${other} colours`} act={turn} />;
+};
