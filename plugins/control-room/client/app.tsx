@@ -6,57 +6,32 @@
  * Not here: what is shown (room.ts), the content of views.
  */
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { Button } from "../../ui-kit/client/controls.tsx";
 import { Kept } from "../../ui-kit/client/kept.ts";
 import { Actions } from "./actions.ts";
-import { EnginesView } from "./engines-view.ts";
-import { EventsView } from "./events-view.ts";
-import { HealthView } from "./health-view.ts";
+import { Drawn } from "./drawn.tsx";
+import { EnginesView } from "./engines-view.tsx";
+import { EventsView } from "./events-view.tsx";
+import { HealthView } from "./health-view.tsx";
 import { MarketView } from "./market-view.ts";
 import { OrdersView } from "./orders-view.ts";
-import { OverviewView } from "./overview-view.ts";
+import { OverviewView } from "./overview-view.tsx";
 import { haltOf, PageHeader } from "./page-header.tsx";
 import { PlaybackBar } from "./playback-bar.ts";
-import { QuotaView } from "./quota-view.ts";
+import { QuotaView } from "./quota-view.tsx";
 import type { Room } from "./room.ts";
 import { followKeys, type Shortcut, showKeys } from "./shortcuts.ts";
-import type { WatchedEngine } from "./watched-engine.ts";
 
-export type View = {
-  name: string;
-  node: HTMLElement;
-  draw: (watched: WatchedEngine) => void;
-  shown: () => void;
-  forget: () => void;
-  restyle?: () => void;
-  escape?: () => boolean;
-  filter?: HTMLElement;
-};
+const views = ["Overview", "Market", "Orders", "Quota", "Events", "Health"];
 
-/** A node that draws itself. */
-const Drawn = ({ node, draw, isHidden = false }: { node: HTMLElement; draw: () => void; isHidden?: boolean }) => {
-  const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.replaceChildren(node), [node]);
-  useSignalEffect(draw);
-  return <div ref={place} hidden={isHidden} style={{ display: isHidden ? undefined : "contents" }} />;
-};
-
+/** Parts that draw themselves. */
 const partsOf = (room: Room) => {
   const actions = new Actions(
     () => room.inSight.value.map(({ state }) => state),
     (text, tone) => room.say(text, tone),
   );
-  const views: readonly View[] = [
-    new OverviewView(actions, () => room.canAct.value, room.seen),
-    new MarketView(room.seen),
-    new OrdersView(actions),
-    new QuotaView(),
-    new EventsView(),
-    new HealthView(),
-  ];
-  const playback = new PlaybackBar(actions);
-  const open = () => views.find(({ name }) => name === room.view.value);
+  const [market, orders, playback] = [new MarketView(room.seen), new OrdersView(actions), new PlaybackBar(actions)];
   const ifAllowed = (act: () => void) => {
     if (room.canAct.value) act();
   };
@@ -65,22 +40,20 @@ const partsOf = (room: Room) => {
     if (isShown && can) isHalted ? actions.resume() : actions.halt();
   };
   const shortcuts: readonly Shortcut[] = [
-    ...views.map(({ name }, index) => ({
-      key: String(index + 1),
-      what: name.toLowerCase(),
-      act: () => room.open(name),
-    })),
+    ...views.map((name, index) => ({ key: String(index + 1), what: name.toLowerCase(), act: () => room.open(name) })),
     { key: "0", what: "all engines", act: () => room.showAll() },
     { key: "h", what: "halt, or resume", act: () => ifAllowed(turn) },
     { key: "c", what: "cancel all open orders", act: () => ifAllowed(() => actions.cancel({}, "all open orders")) },
-    { key: "/", shown: "/", what: "filter the list in sight", act: () => open()?.filter?.focus() },
+    { key: "/", shown: "/", what: "filter the list in sight", act: focusFilter },
     { key: " ", shown: "Space", what: "play or pause a played run", act: () => playback.toggle() },
     { key: "f", what: "the next fill of a played run", act: () => playback.nextFill() },
     { key: "?", shown: "?", what: "this list", act: () => showKeys(shortcuts) },
   ];
-  followKeys(shortcuts, () => open()?.escape?.() ?? false);
-  return { actions, views, playback, engines: new EnginesView((id) => room.show(id)), shortcuts };
+  followKeys(shortcuts, () => room.view.value === "Orders" && orders.escape());
+  return { actions, market, orders, playback, shortcuts };
 };
+
+const focusFilter = () => document.querySelector<HTMLElement>("main input[type=search]")?.focus();
 
 const Tabs = ({ room }: { room: Room }) => {
   const engines = room.engines.value;
@@ -99,42 +72,28 @@ const Tabs = ({ room }: { room: Room }) => {
   );
 };
 
-const Body = ({ room, parts }: { room: Room; parts: ReturnType<typeof partsOf> }) => {
-  const isAll = room.isAll.value;
+const OpenView = ({ room, parts }: { room: Room; parts: ReturnType<typeof partsOf> }) => {
   const watched = room.current.value;
-  const shown = useRef("");
-  useEffect(() => {
-    const name = isAll ? "" : `${watched?.id} ${room.view.value}`;
-    if (shown.current.split(" ")[0] !== watched?.id) for (const view of parts.views) view.forget();
-    if (shown.current !== name) parts.views.find((view) => view.name === room.view.value)?.shown();
-    shown.current = name;
-  });
-  useSignalEffect(() => {
-    void room.theme.value;
-    for (const view of parts.views) view.restyle?.();
-  });
-  return (
-    <main class={`room${watched !== undefined && !isAll && watched.isOld ? " old" : ""}`}>
-      {parts.views.map((view) => {
-        const isOpen = !isAll && view.name === room.view.value;
-        const draw = () => {
-          void room.tick.value;
-          const { current } = room;
-          if (view.name === room.view.value && !room.isAll.value && current.value?.engine !== undefined)
-            view.draw(current.value);
-        };
-        return <Drawn key={view.name} node={view.node} draw={draw} isHidden={!isOpen} />;
-      })}
-      <Drawn
-        node={parts.engines.node}
-        isHidden={!isAll}
-        draw={() => {
-          void room.tick.value;
-          parts.engines.draw(room.engines.value);
-        }}
-      />
-    </main>
-  );
+  if (room.isAll.value) return <EnginesView room={room} />;
+  if (watched?.engine === undefined) return null;
+  const draw = (view: MarketView | OrdersView) => () => {
+    void [room.tick.value, room.theme.value];
+    view.draw(watched);
+  };
+  switch (room.view.value) {
+    case "Overview":
+      return <OverviewView key={watched.id} watched={watched} room={room} actions={parts.actions} />;
+    case "Market":
+      return <Drawn key={watched.id} node={parts.market.node} draw={draw(parts.market)} />;
+    case "Orders":
+      return <Drawn key={watched.id} node={parts.orders.node} draw={draw(parts.orders)} />;
+    case "Quota":
+      return <QuotaView watched={watched} />;
+    case "Events":
+      return <EventsView watched={watched} />;
+    default:
+      return <HealthView watched={watched} />;
+  }
 };
 
 /** What the page sets outside of its root: classes of the body, the title, and the mark that it is drawn. */
@@ -163,7 +122,7 @@ export const App = ({ room }: { room: Room }) => {
       <Tabs room={room} />
       <Drawn node={parts.playback.node} draw={drawPlayback} />
       <nav class="views" aria-label="views">
-        {parts.views.map(({ name }) => (
+        {views.map((name) => (
           <Button
             key={name}
             text={name}
@@ -172,7 +131,9 @@ export const App = ({ room }: { room: Room }) => {
           />
         ))}
       </nav>
-      <Body room={room} parts={parts} />
+      <main class={`room${!isAll.value && room.current.value?.isOld ? " old" : ""}`}>
+        <OpenView room={room} parts={parts} />
+      </main>
       <p class={`note ${note.value?.tone ?? ""}`} role="status" hidden={note.value === undefined}>
         {note.value?.text}
       </p>

@@ -5,7 +5,7 @@
  */
 
 import type { FillRow, OrderRow } from "../control-rows.ts";
-import type { TableColumn } from "./virtual-table.ts";
+import type { TableColumn } from "./virtual-table.tsx";
 import { clockText, exactInstant, gainText, phaseText, shortFigure, sideText } from "./wording.ts";
 
 const tone = ({ phase, isFinal }: OrderRow) =>

@@ -11,8 +11,8 @@ import type { Actions, OrderFilter } from "./actions.ts";
 import { nowMs } from "./browser-clock.ts";
 import { fillColumns, orderColumns } from "./order-columns.ts";
 import { OrderStory } from "./order-story.ts";
+import { VirtualTable } from "./pooled-table.ts";
 import { put } from "./table-cells.ts";
-import { VirtualTable } from "./virtual-table.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
 
 /** Shortest pause between two sorts of many rows. */

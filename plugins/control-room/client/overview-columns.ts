@@ -6,7 +6,7 @@
 import { figure } from "../../ui-kit/client/texts.ts";
 import type { BalanceRow, PositionRow, StrategyRow } from "../control-rows.ts";
 import type { AccountRow } from "./account-rows.ts";
-import type { TableColumn } from "./virtual-table.ts";
+import type { TableColumn } from "./virtual-table.tsx";
 import { averageText, gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.ts";
 
 /** Amounts of several currencies in one cell. */

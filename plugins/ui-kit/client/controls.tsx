@@ -60,6 +60,19 @@ export const Choice = ({
 /** Choices whose texts are their values. */
 export const plainChoices = (names: readonly string[]): Choices => names.map((name) => [name, name]);
 
+/** A field for words that a list is filtered by. */
+export const Search = ({ label, of }: { label: string; of: Signal<string> }) => (
+  <input
+    type="search"
+    placeholder="filter by words"
+    aria-label={label}
+    value={of.value}
+    onInput={({ currentTarget }) => {
+      of.value = currentTarget.value;
+    }}
+  />
+);
+
 /** A labelled checkbox. */
 export const Toggle = ({ name, of }: { name: string; of: Signal<boolean> }) => (
   <label>

@@ -1,0 +1,101 @@
+/**
+ * The quota: its windows, the actions that wait for it, and its use.
+ *
+ * Invariants: waiting actions are listed by class in the order of its priority, and by strategy.
+ */
+import { figure } from "../../ui-kit/client/texts.ts";
+import type { StrategyRow } from "../control-rows.ts";
+import { QuotaGauges } from "./quota-gauges.tsx";
+import { type TableColumn, VirtualTable } from "./virtual-table.tsx";
+import type { WatchedEngine } from "./watched-engine.ts";
+
+type Waiting = { key: string; kind: string; owner: string; queued: number; inFlight: number };
+
+/** The most urgent first. */
+const classes: Readonly<Record<string, string>> = {
+  emergency: "emergency",
+  cancel: "cancel",
+  close: "close a position",
+  resolve: "find out the outcome of an order",
+  place: "place",
+  read: "read for a strategy",
+  backfill: "read ahead",
+};
+const order = Object.keys(classes);
+
+const rankOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+
+const waitingColumns: readonly TableColumn<Waiting>[] = [
+  {
+    name: "action",
+    text: ({ kind }) => classes[kind] ?? kind,
+    value: ({ kind }) => rankOf(kind),
+    isText: true,
+    width: 150,
+    narrow: 110,
+    grow: true,
+  },
+  { name: "of", text: ({ owner }) => owner, value: ({ owner }) => owner, isText: true, width: 150, narrow: 84 },
+  {
+    name: "waiting",
+    text: ({ queued }) => figure(queued),
+    value: ({ queued }) => queued,
+    tone: ({ queued }) => (queued > 0 ? "amber" : ""),
+    width: 80,
+    narrow: 70,
+  },
+  { name: "in flight", text: ({ inFlight }) => figure(inFlight), value: ({ inFlight }) => inFlight, width: 80 },
+];
+
+const spentColumns: readonly TableColumn<StrategyRow>[] = [
+  { name: "strategy", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 150, grow: true },
+  { name: "weight", text: ({ weight }) => figure(weight), value: ({ weight }) => weight, width: 100 },
+  {
+    name: "a fill",
+    label: "weight for each fill",
+    text: ({ weight, fills }) => (fills === 0 ? "–" : figure(weight / fills, 1)),
+    value: ({ weight, fills }) => (fills === 0 ? 0 : weight / fills),
+    width: 80,
+  },
+];
+
+const waitingIn = ({ state }: WatchedEngine) =>
+  [...state.rows("queue")].flatMap(([key, { queued, inFlight }]): Waiting[] => {
+    const [kind = "", owner = ""] = key.split("|");
+    return key === "all" || queued + inFlight === 0 ? [] : [{ key, kind, owner, queued, inFlight }];
+  });
+
+export const QuotaView = ({ watched }: { watched: WatchedEngine }) => (
+  <div>
+    <section>
+      <h2>Windows of the quota</h2>
+      <QuotaGauges watched={watched} />
+    </section>
+    <div class="split even">
+      <section>
+        <h2>Waiting and in flight</h2>
+        <VirtualTable
+          label="Actions that wait or are in flight"
+          columns={waitingColumns}
+          rows={waitingIn(watched)}
+          keyOf={({ key }) => key}
+          empty="Nothing waits, and nothing is in flight."
+          sort={{ column: 0, down: false }}
+          most={14}
+        />
+      </section>
+      <section>
+        <h2>Weight spent since the start</h2>
+        <VirtualTable
+          label="Weight spent by strategy since the start"
+          columns={spentColumns}
+          rows={watched.state.list("strategies")}
+          keyOf={({ name }) => name}
+          empty="No strategy has spent anything yet."
+          sort={{ column: 1, down: true }}
+          most={14}
+        />
+      </section>
+    </div>
+  </div>
+);
