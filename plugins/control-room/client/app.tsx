@@ -1,38 +1,43 @@
 /**
- * The page as a whole: header, tabs, the open view, and the note below.
+ * The page as a whole: header, tabs, the open view, dialogs, and the note below.
  *
  * Invariants: only the open view is drawn; a hidden page draws nothing; what reads a signal is drawn again when it
  * changes, and nothing else is.
  * Not here: what is shown (room.ts), the content of views.
  */
 import { useSignalEffect } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
 import { Button } from "../../ui-kit/client/controls.tsx";
 import { Kept } from "../../ui-kit/client/kept.ts";
-import { Actions } from "./actions.ts";
-import { Drawn } from "./drawn.tsx";
+import { Actions } from "./actions.tsx";
+import { Dialog } from "./dialog.tsx";
 import { EnginesView } from "./engines-view.tsx";
 import { EventsView } from "./events-view.tsx";
 import { HealthView } from "./health-view.tsx";
-import { MarketView } from "./market-view.ts";
-import { OrdersView } from "./orders-view.ts";
+import { MarketView } from "./market-view.tsx";
+import { OrdersView } from "./orders-view.tsx";
 import { OverviewView } from "./overview-view.tsx";
 import { haltOf, PageHeader } from "./page-header.tsx";
-import { PlaybackBar } from "./playback-bar.ts";
+import { PlaybackBar } from "./playback-bar.tsx";
 import { QuotaView } from "./quota-view.tsx";
 import type { Room } from "./room.ts";
-import { followKeys, type Shortcut, showKeys } from "./shortcuts.ts";
+import { keyHandler, keyList, type Shortcut } from "./shortcuts.tsx";
+import type { WatchedEngine } from "./watched-engine.ts";
 
-const views = ["Overview", "Market", "Orders", "Quota", "Events", "Health"];
+type ViewParts = { watched: WatchedEngine; room: Room; actions: Actions };
 
-/** Parts that draw themselves. */
-const partsOf = (room: Room) => {
-  const actions = new Actions(
-    () => room.inSight.value.map(({ state }) => state),
-    (text, tone) => room.say(text, tone),
-  );
-  const [market, orders, playback] = [new MarketView(room.seen), new OrdersView(actions), new PlaybackBar(actions)];
-  const ifAllowed = (act: () => void) => {
+const views: Readonly<Record<string, (parts: ViewParts) => JSX.Element>> = {
+  Overview: OverviewView,
+  Market: MarketView,
+  Orders: OrdersView,
+  Quota: QuotaView,
+  Events: EventsView,
+  Health: HealthView,
+};
+
+const shortcutsOf = (room: Room, actions: Actions): readonly Shortcut[] => {
+  const ifAllowed = (act: () => void) => () => {
     if (room.canAct.value) act();
   };
   const turn = () => {
@@ -40,17 +45,26 @@ const partsOf = (room: Room) => {
     if (isShown && can) isHalted ? actions.resume() : actions.halt();
   };
   const shortcuts: readonly Shortcut[] = [
-    ...views.map((name, index) => ({ key: String(index + 1), what: name.toLowerCase(), act: () => room.open(name) })),
+    ...Object.keys(views).map((name, index) => ({
+      key: String(index + 1),
+      what: name.toLowerCase(),
+      act: () => room.open(name),
+    })),
     { key: "0", what: "all engines", act: () => room.showAll() },
-    { key: "h", what: "halt, or resume", act: () => ifAllowed(turn) },
-    { key: "c", what: "cancel all open orders", act: () => ifAllowed(() => actions.cancel({}, "all open orders")) },
+    { key: "h", what: "halt, or resume", act: ifAllowed(turn) },
+    { key: "c", what: "cancel all open orders", act: ifAllowed(() => actions.cancel({}, "all open orders")) },
     { key: "/", shown: "/", what: "filter the list in sight", act: focusFilter },
-    { key: " ", shown: "Space", what: "play or pause a played run", act: () => playback.toggle() },
-    { key: "f", what: "the next fill of a played run", act: () => playback.nextFill() },
-    { key: "?", shown: "?", what: "this list", act: () => showKeys(shortcuts) },
+    {
+      key: " ",
+      shown: "Space",
+      what: "play or pause a played run",
+      act: () => actions.play({ paused: room.playback.value?.paused === false }),
+    },
+    { key: "f", what: "the next fill of a played run", act: () => actions.play({ toNextFill: true }) },
+    { key: "?", shown: "?", what: "this list", act: () => room.ask(keyList(shortcuts)) },
+    { key: "escape", shown: "Esc", what: "close what is open", act: () => room.closeStory() },
   ];
-  followKeys(shortcuts, () => room.view.value === "Orders" && orders.escape());
-  return { actions, market, orders, playback, shortcuts };
+  return shortcuts;
 };
 
 const focusFilter = () => document.querySelector<HTMLElement>("main input[type=search]")?.focus();
@@ -58,42 +72,50 @@ const focusFilter = () => document.querySelector<HTMLElement>("main input[type=s
 const Tabs = ({ room }: { room: Room }) => {
   const engines = room.engines.value;
   if (engines.length < 2) return null;
-  const tab = (text: string, isShown: boolean, act: () => void, title: string) => (
-    <Button key={title} text={text} label={title} act={act} aria-current={isShown ? "true" : undefined} />
-  );
   const isAll = room.isAll.value;
   return (
     <nav class="tabs" aria-label="engines">
-      {tab("All engines", isAll, () => room.showAll(), "All engines")}
-      {engines.map((engine) =>
-        tab(engine.name, !isAll && engine === room.current.value, () => room.show(engine.id), engine.id),
-      )}
+      <Button text="All engines" act={() => room.showAll()} aria-current={isAll ? "true" : undefined} />
+      {engines.map((engine) => (
+        <Button
+          key={engine.id}
+          text={engine.name}
+          act={() => room.show(engine.id)}
+          title={engine.id}
+          aria-current={!isAll && engine === room.current.value ? "true" : undefined}
+        />
+      ))}
     </nav>
   );
 };
 
-const OpenView = ({ room, parts }: { room: Room; parts: ReturnType<typeof partsOf> }) => {
+const ViewTabs = ({ room }: { room: Room }) => (
+  <nav class="views" aria-label="views">
+    {Object.keys(views).map((name) => (
+      <Button
+        key={name}
+        text={name}
+        act={() => room.open(name)}
+        aria-current={!room.isAll.value && name === room.view.value ? "page" : undefined}
+      />
+    ))}
+  </nav>
+);
+
+const Body = ({ room, actions }: { room: Room; actions: Actions }) => {
   const watched = room.current.value;
-  if (room.isAll.value) return <EnginesView room={room} />;
-  if (watched?.engine === undefined) return null;
-  const draw = (view: MarketView | OrdersView) => () => {
-    void [room.tick.value, room.theme.value];
-    view.draw(watched);
-  };
-  switch (room.view.value) {
-    case "Overview":
-      return <OverviewView key={watched.id} watched={watched} room={room} actions={parts.actions} />;
-    case "Market":
-      return <Drawn key={watched.id} node={parts.market.node} draw={draw(parts.market)} />;
-    case "Orders":
-      return <Drawn key={watched.id} node={parts.orders.node} draw={draw(parts.orders)} />;
-    case "Quota":
-      return <QuotaView watched={watched} />;
-    case "Events":
-      return <EventsView watched={watched} />;
-    default:
-      return <HealthView watched={watched} />;
-  }
+  const View = views[room.view.value];
+  const isOld = !room.isAll.value && watched?.isOld === true;
+  return (
+    <main class={`room${isOld ? " old" : ""}`}>
+      {room.isAll.value ? (
+        <EnginesView room={room} />
+      ) : (
+        View !== undefined &&
+        watched?.engine !== undefined && <View key={watched.id} watched={watched} room={room} actions={actions} />
+      )}
+    </main>
+  );
 };
 
 /** What the page sets outside of its root: classes of the body, the title, and the mark that it is drawn. */
@@ -107,36 +129,37 @@ const follow = (room: Room) => {
   document.documentElement.dataset["ready"] = "";
 };
 
+const Note = ({ room: { note } }: { room: Room }) => (
+  <p class={`note ${note.value?.tone ?? ""}`} role="status" hidden={note.value === undefined}>
+    {note.value?.text}
+  </p>
+);
+
+const OpenDialog = ({ room }: { room: Room }) => {
+  const question = room.dialog.value;
+  if (question === undefined) return null;
+  return <Dialog key={question} question={question} closed={() => room.answered(question)} />;
+};
+
 export const App = ({ room }: { room: Room }) => {
-  const parts = useMemo(() => partsOf(room), [room]);
+  const actions = useMemo(() => new Actions(room), [room]);
+  const shortcuts = useMemo(() => shortcutsOf(room, actions), [room, actions]);
   const kept = useMemo(() => new Map<string, unknown>(), []);
   useSignalEffect(() => follow(room));
-  const { note, view, isAll } = room;
-  const drawPlayback = () => {
-    void room.tick.value;
-    parts.playback.draw(isAll.value ? undefined : room.current.value);
-  };
+  useEffect(() => {
+    const handler = keyHandler(shortcuts);
+    document.addEventListener("keydown", handler);
+    return () => document.removeEventListener("keydown", handler);
+  }, [shortcuts]);
   return (
     <Kept.Provider value={kept}>
-      <PageHeader room={room} actions={parts.actions} help={() => showKeys(parts.shortcuts)} />
+      <PageHeader room={room} actions={actions} help={() => room.ask(keyList(shortcuts))} />
       <Tabs room={room} />
-      <Drawn node={parts.playback.node} draw={drawPlayback} />
-      <nav class="views" aria-label="views">
-        {views.map((name) => (
-          <Button
-            key={name}
-            text={name}
-            act={() => room.open(name)}
-            aria-current={!isAll.value && name === view.value ? "page" : undefined}
-          />
-        ))}
-      </nav>
-      <main class={`room${!isAll.value && room.current.value?.isOld ? " old" : ""}`}>
-        <OpenView room={room} parts={parts} />
-      </main>
-      <p class={`note ${note.value?.tone ?? ""}`} role="status" hidden={note.value === undefined}>
-        {note.value?.text}
-      </p>
+      <PlaybackBar room={room} actions={actions} />
+      <ViewTabs room={room} />
+      <Body room={room} actions={actions} />
+      <Note room={room} />
+      <OpenDialog room={room} />
     </Kept.Provider>
   );
 };

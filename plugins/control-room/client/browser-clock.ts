@@ -50,6 +50,3 @@ export const inTurn = (owner: object, work: () => void) => {
   waiting.set(owner, work);
   takeTurns();
 };
-
-/** Cancels the pending work of an owner. */
-export const noTurn = (owner: object) => waiting.delete(owner);

@@ -5,7 +5,7 @@
  */
 import { signal, untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { Choice, Search } from "../../ui-kit/client/controls.tsx";
+import { bound, Choice, Search } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EventRow } from "../control-rows.ts";
@@ -66,7 +66,7 @@ export const EventsView = ({ watched }: { watched: WatchedEngine }) => {
     <div class="fill">
       <div class="bar">
         <Search label="filter events by words" of={words} />
-        <Choice label="severity of events" of={severity} choices={severities} />
+        <Choice label="severity of events" {...bound(severity)} choices={severities} />
         <span class="soft" role="status">
           {`${countOf(rows.length, "event")}${of}${all.length >= 500 ? ", the last 500" : ""}`}
         </span>

@@ -4,18 +4,21 @@
  * Invariants: where there are several users each has a row of money of its own; strategies and positions are all there,
  * in tables that scroll.
  */
+import { signal, untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { bound, Choice, chosenOf, plainChoices } from "../../ui-kit/client/controls.tsx";
+import { useKept } from "../../ui-kit/client/kept.ts";
 import type { PositionRow } from "../control-rows.ts";
 import { accountRows, usersOf } from "./account-rows.ts";
-import type { Actions } from "./actions.ts";
-import { Drawn } from "./drawn.tsx";
-import { EquityChart } from "./equity-chart.ts";
+import type { Actions } from "./actions.tsx";
+import { EquityChart } from "./equity-chart.tsx";
 import { EventLine } from "./events-view.tsx";
+import { MarketChart } from "./market-chart.tsx";
+import { instrumentsOf } from "./market-view.tsx";
 import { accountColumns, balanceColumns, positionColumns, strategyColumns } from "./overview-columns.ts";
-import { OverviewPrice } from "./overview-price.ts";
 import { QuotaGauges } from "./quota-gauges.tsx";
 import type { Room } from "./room.ts";
-import { openStrategy } from "./strategy-dialog.ts";
+import { openStrategy } from "./strategy-dialog.tsx";
 import { Tiles } from "./tiles.tsx";
 import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
@@ -23,7 +26,7 @@ import type { WatchedEngine } from "./watched-engine.ts";
 const eventsShown = 12;
 const chartPx = 210;
 
-type Parts = { watched: WatchedEngine; open: (strategy: string) => void; close: (row: PositionRow) => void };
+type Parts = { watched: WatchedEngine; open: (strategy: string) => void };
 
 const Strategies = ({ watched: { state }, open }: Parts) => (
   <section>
@@ -41,7 +44,7 @@ const Strategies = ({ watched: { state }, open }: Parts) => (
   </section>
 );
 
-const Positions = ({ watched: { state }, open, close }: Parts) => {
+const Positions = ({ watched: { state }, open, close }: Parts & { close: (row: PositionRow) => void }) => {
   const columns = useMemo(() => positionColumns(close), [close]);
   return (
     <section>
@@ -90,14 +93,15 @@ const Balances = ({ watched: { state } }: { watched: WatchedEngine }) =>
     </section>
   );
 
-const LastEvents = ({ watched: { state, now } }: { watched: WatchedEngine }) => {
-  const events = state.list("events").slice(-eventsShown).reverse();
+const LastEvents = ({ watched }: { watched: WatchedEngine }) => {
+  const events = watched.state.list("events").slice(-eventsShown).reverse();
+  const now = untracked(() => watched.now);
   return (
     <section>
       <h2>Last events</h2>
       <ol class="lines">
-        {events.map((row) => (
-          <EventLine key={row.seq} row={row} now={now} />
+        {events.map((row, place) => (
+          <EventLine key={place} row={row} now={now} />
         ))}
         {events.length === 0 && <li class="empty">Nothing has happened yet.</li>}
       </ol>
@@ -105,37 +109,57 @@ const LastEvents = ({ watched: { state, now } }: { watched: WatchedEngine }) => 
   );
 };
 
-export const OverviewView = ({ watched, room, actions }: { watched: WatchedEngine; room: Room; actions: Actions }) => {
-  const { price, equity } = useMemo(
-    () => ({ price: new OverviewPrice(room.seen, chartPx), equity: new EquityChart() }),
-    [room, watched],
+/** The price of one instrument; until one is chosen, what is held comes first. */
+const Price = ({ watched, room }: { watched: WatchedEngine; room: Room }) => {
+  const { state } = watched;
+  const chosen = useKept(`price of ${watched.id}`, () => signal(""));
+  const held = state.list("positions").filter(({ qty }) => Number(qty) !== 0);
+  const instIds = [...new Set([...held.map(({ instId }) => instId), ...instrumentsOf(state)])];
+  const instId = chosenOf(chosen.value, plainChoices(instIds));
+  if (instId === "") return null;
+  return (
+    <section>
+      <h2>Price</h2>
+      {state.lacks("prices") ? (
+        <p class="empty">Prices are not recorded.</p>
+      ) : (
+        <MarketChart
+          label="Price with own fills and resting orders"
+          watched={watched}
+          instId={instId}
+          room={room}
+          height={chartPx}
+        >
+          <Choice
+            label="instrument of the price"
+            {...bound(chosen)}
+            value={instId}
+            choices={plainChoices(instIds.toSorted())}
+          />
+        </MarketChart>
+      )}
+    </section>
   );
+};
+
+export const OverviewView = ({ watched, room, actions }: { watched: WatchedEngine; room: Room; actions: Actions }) => {
   const close = useMemo(() => (row: PositionRow) => actions.closeHoldings(row.strategy, row.instId), [actions]);
-  const open = (strategy: string) => openStrategy(watched, strategy, actions, room.canAct.value);
-  const drawPrice = () => {
-    void [room.tick.value, room.theme.value];
-    price.update(watched.state);
-  };
-  const drawEquity = () => {
-    void [room.tick.value, room.theme.value];
-    equity.update(watched.state, chartPx);
-  };
-  const parts = { watched, open, close };
+  const open = (strategy: string) => openStrategy(room, watched.state, strategy, actions);
   return (
     <div>
       <Tiles watched={watched} />
       <div class="split">
         <div>
           <div class="twocharts">
-            <Drawn node={price.node} draw={drawPrice} />
+            <Price watched={watched} room={room} />
             <section>
               <h2>Profit</h2>
-              <Drawn node={equity.node} draw={drawEquity} />
+              <EquityChart watched={watched} room={room} height={chartPx} />
             </section>
           </div>
           <Accounts watched={watched} />
-          <Strategies {...parts} />
-          <Positions {...parts} />
+          <Strategies watched={watched} open={open} />
+          <Positions watched={watched} open={open} close={close} />
         </div>
         <div>
           <section>

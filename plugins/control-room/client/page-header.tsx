@@ -7,7 +7,7 @@
 import { useRef } from "preact/hooks";
 import { Button, ThemeButton } from "../../ui-kit/client/controls.tsx";
 import type { EngineRow } from "../control-rows.ts";
-import type { Actions } from "./actions.ts";
+import type { Actions } from "./actions.tsx";
 import type { Room } from "./room.ts";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { ageText, modeText, placeOfTrading } from "./wording.ts";
@@ -159,7 +159,7 @@ export const PageHeader = ({ room, actions, help }: { room: Room; actions: Actio
               disabled={!halt.can}
             />
           )}
-          <ThemeButton keptAs="sluice-theme" changed={() => room.theme.value++} />
+          <ThemeButton keptAs="sluice-theme" changed={() => room.recolour()} />
           <Button text="?" label="keys and help" act={help} />
           {halt.isShown && (
             <Button

@@ -7,6 +7,7 @@
  */
 import { computed, signal } from "@preact/signals";
 import { eachMs, nowMs } from "./browser-clock.ts";
+import type { Question } from "./dialog.tsx";
 import { SeenPrices } from "./seen-prices.ts";
 import { WatchedEngine } from "./watched-engine.ts";
 
@@ -27,6 +28,9 @@ export class Room {
   /** Shown before any engine is known. */
   readonly problem = signal("connecting …");
   readonly note = signal<Note | undefined>(undefined);
+  readonly dialog = signal<Question | undefined>(undefined);
+  /** Order whose story is shown; empty for none. */
+  readonly story = signal("");
   /** Changes with the colours of the page. */
   readonly theme = signal(0);
   readonly seen = new SeenPrices();
@@ -56,6 +60,9 @@ export class Room {
       ),
   );
 
+  /** State of the played run in sight. */
+  readonly playback = computed(() => (this.isAll.value ? undefined : this.current.value?.engine?.playback));
+
   constructor() {
     eachMs(tickMs, () => this.#next());
   }
@@ -81,6 +88,7 @@ export class Room {
   show(id: string) {
     this.#shown.value = id;
     this.#isAll.value = false;
+    this.story.value = "";
     this.#assign();
   }
 
@@ -88,6 +96,28 @@ export class Room {
   open(view: string) {
     if (view !== this.view.value) this.#isAll.value = false;
     this.view.value = view;
+  }
+
+  /** Opens a dialog in place of the one that is open. */
+  ask(question: Question) {
+    this.dialog.value = question;
+  }
+
+  /** Removes a dialog that was closed. */
+  answered(question: Question) {
+    if (this.dialog.value === question) this.dialog.value = undefined;
+  }
+
+  /** Returns true where one was open. */
+  closeStory() {
+    const wasOpen = this.story.value !== "";
+    this.story.value = "";
+    return wasOpen;
+  }
+
+  /** The colours of the page have changed. */
+  recolour() {
+    this.theme.value = this.theme.peek() + 1;
   }
 
   say(text: string, tone: "" | "bad") {
@@ -102,7 +132,7 @@ export class Room {
   }
 
   #next() {
-    for (const { feed } of this.engines.value) feed.watch();
+    for (const watched of this.engines.value) watched.watch();
     if (nowMs() - this.#notedAt > noteMs) this.note.value = undefined;
     if (!document.hidden) this.tick.value++;
   }

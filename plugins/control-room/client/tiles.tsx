@@ -24,13 +24,17 @@ export const openOrders = (state: SourceState) => {
   return { resting, waiting };
 };
 
-const moneyTile = ({ currency, profit, realised, unrealised, fees }: MoneyRow): Tile => ({
-  name: `Profit in ${currency}`,
-  value: gainText(profit),
-  more: `realised ${gainText(realised)} · unrealised ${gainText(unrealised)} · fees ${moneyText(fees)}`,
-  tone: toneOf(profit),
-  title: `${profit} = ${realised} + ${unrealised} - ${fees}`,
-});
+const moneyTile = (row: MoneyRow | undefined): Tile => {
+  if (row === undefined) return { name: "Profit", value: "–", more: "nothing was traded yet" };
+  const { currency, profit, realised, unrealised, fees } = row;
+  return {
+    name: `Profit in ${currency}`,
+    value: gainText(profit),
+    more: `realised ${gainText(realised)} · unrealised ${gainText(unrealised)} · fees ${moneyText(fees)}`,
+    tone: toneOf(profit),
+    title: `${profit} = ${realised} + ${unrealised} - ${fees}`,
+  };
+};
 
 const ordersTile = (state: SourceState): Tile => {
   const { resting, waiting } = openOrders(state);
@@ -52,21 +56,19 @@ const positionsTile = (state: SourceState): Tile => {
 };
 
 /** Of several users the one that has least left: it is the one that waits. */
-const weightTiles = ({ state, now }: WatchedEngine): readonly Tile[] => {
+const weightTile = ({ state, now }: WatchedEngine): Tile | undefined => {
   const minutes = state.list("quota").filter(({ layer }) => layer === "uid");
   const leftOf = ({ capacity, used, windowEndsAt }: QuotaRow) => capacity - (windowEndsAt <= now ? 0 : used);
   const [minute] = minutes.sort((a, b) => leftOf(a) - leftOf(b));
-  if (minute === undefined) return [];
+  if (minute === undefined) return undefined;
   const { capacity, reserved, scope, windowEndsAt } = minute;
   const until = windowEndsAt <= now ? "" : `, new in ${leftText(windowEndsAt - now)}`;
-  return [
-    {
-      name: "Weight left",
-      value: figure(leftOf(minute)),
-      more: `of ${figure(capacity)} a window${minutes.length > 1 ? ` by ${scope}` : ""}${until}`,
-      tone: leftOf(minute) <= reserved ? "amber" : "",
-    },
-  ];
+  return {
+    name: "Weight left",
+    value: figure(leftOf(minute)),
+    more: `of ${figure(capacity)} a window${minutes.length > 1 ? ` by ${scope}` : ""}${until}`,
+    tone: leftOf(minute) <= reserved ? "amber" : "",
+  };
 };
 
 const queueTile = (state: SourceState): Tile => {
@@ -83,29 +85,37 @@ const queueTile = (state: SourceState): Tile => {
   };
 };
 
+/** A component of its own, so that a tile is drawn again only with the rows that it reads. */
+const TileOf = ({ read }: { read: () => Tile | undefined }) => {
+  const tile = read();
+  if (tile === undefined) return null;
+  const { name, value, more, tone = "", title = "" } = tile;
+  return (
+    <div class="tile">
+      <dt>{name}</dt>
+      <dd>
+        <span class={tone} title={title}>
+          {value}
+        </span>
+        <small>{more}</small>
+      </dd>
+    </div>
+  );
+};
+
 export const Tiles = ({ watched }: { watched: WatchedEngine }) => {
   const { state } = watched;
-  const money = state.list("money").map(moneyTile);
-  const tiles: readonly Tile[] = [
-    ...(money.length === 0 ? [{ name: "Profit", value: "–", more: "nothing was traded yet" }] : money),
-    ordersTile(state),
-    positionsTile(state),
-    ...weightTiles(watched),
-    queueTile(state),
-  ];
+  const currencies = [...state.rows("money").keys()];
   return (
     <dl class="tiles">
-      {tiles.map(({ name, value, more, tone = "", title = "" }) => (
-        <div key={name} class="tile">
-          <dt>{name}</dt>
-          <dd>
-            <span class={tone} title={title}>
-              {value}
-            </span>
-            <small>{more}</small>
-          </dd>
-        </div>
+      {currencies.map((currency) => (
+        <TileOf key={currency} read={() => moneyTile(state.row("money", currency))} />
       ))}
+      {currencies.length === 0 && <TileOf read={() => moneyTile(undefined)} />}
+      <TileOf read={() => ordersTile(state)} />
+      <TileOf read={() => positionsTile(state)} />
+      <TileOf read={() => weightTile(watched)} />
+      <TileOf read={() => queueTile(state)} />
     </dl>
   );
 };

@@ -10,6 +10,8 @@ import { Feed } from "./feed.ts";
 import { SourceState } from "./source-state.ts";
 import { leftText } from "./wording.ts";
 
+/** Shortest pause in which a section is shown again: lists are read, not watched. */
+const pauseMs = 200;
 const aheadMax = 5_000;
 /** Silence from which an engine counts as hung; a little longer than the pause between messages of an idle engine. */
 const standsStillMs = 2_500;
@@ -20,16 +22,26 @@ export class WatchedEngine {
   feed;
   #tick;
   #takenAt = nowMs();
+  /** What follows from the updates since `shownAt`. */
+  #waiting: Map<object, () => void> = new Map();
+  #shownAt = Number.NEGATIVE_INFINITY;
 
   /** @param tick - changes several times a second */
   constructor(id: string, tick: ReadonlySignal<number>) {
     this.id = id;
     this.#tick = tick;
-    this.state = new SourceState(id, inTurn);
+    this.state = new SourceState(id, (owner, work) => this.#waiting.set(owner, work));
     this.feed = new Feed(id, (update, isWhole) => {
       this.#takenAt = nowMs();
       this.state.apply(update, isWhole);
+      this.#show();
     });
+  }
+
+  /** To be called several times a second: finds out whether the stream is alive, and shows what waits. */
+  watch() {
+    this.feed.watch();
+    this.#show();
   }
 
   get engine() {
@@ -78,5 +90,13 @@ export class WatchedEngine {
     if (!this.isFresh)
       return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or blocked.`;
     return "";
+  }
+
+  /** Sections are shown over the next frames, so that none takes longer for many of them. */
+  #show() {
+    if (nowMs() - this.#shownAt < pauseMs) return;
+    this.#shownAt = nowMs();
+    for (const [owner, work] of this.#waiting) inTurn(owner, work);
+    this.#waiting.clear();
   }
 }

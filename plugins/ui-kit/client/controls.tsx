@@ -3,9 +3,10 @@
  *
  * Invariants: a control has a name that is read aloud; text is text: nothing foreign becomes markup.
  */
-import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { Fragment } from "preact";
+import { useEffect } from "preact/hooks";
 
 /** Words keep the name that is seen, and the label describes them; it is the name of a button that shows a sign. */
 const namesOf = (text: string, label: string) => {
@@ -31,31 +32,39 @@ export const chosenOf = (value: string, choices: Choices) =>
 /** A selection of one of several texts. A value that is not offered shows the first one. */
 export const Choice = ({
   label,
-  of,
+  value,
   choices,
+  act,
   ...rest
 }: {
   label: string;
-  of: Signal<string>;
+  value: string;
   choices: Choices;
+  act: (value: string) => void;
   class?: string;
   hidden?: boolean;
 }) => (
   <select
     aria-label={label}
-    value={chosenOf(of.value, choices)}
-    onChange={({ currentTarget }) => {
-      of.value = currentTarget.value;
-    }}
+    value={chosenOf(value, choices)}
+    onChange={({ currentTarget }) => act(currentTarget.value)}
     {...rest}
   >
-    {choices.map(([value, text]) => (
-      <option key={value} value={value}>
+    {choices.map(([offered, text]) => (
+      <option key={offered} value={offered}>
         {text}
       </option>
     ))}
   </select>
 );
+
+/** Value of a control that shows and changes a signal. */
+export const bound = <T,>(of: Signal<T>) => ({
+  value: of.value,
+  act: (value: T) => {
+    of.value = value;
+  },
+});
 
 /** Choices whose texts are their values. */
 export const plainChoices = (names: readonly string[]): Choices => names.map((name) => [name, name]);
@@ -114,13 +123,13 @@ export const ThemeButton = ({ keptAs, changed }: { keptAs?: string; changed: () 
     isDark.value = isDarkNow();
     changed();
   };
-  useSignalEffect(() => {
+  useEffect(() => {
     const kept = keptAs === undefined ? null : localStorage.getItem(keptAs);
     if (kept === "light" || kept === "dark") root.dataset["theme"] = kept;
     update();
     system.addEventListener("change", update);
     return () => system.removeEventListener("change", update);
-  });
+  }, []);
   const turn = () => {
     root.dataset["theme"] = isDarkNow() ? "light" : "dark";
     if (keptAs !== undefined) localStorage.setItem(keptAs, root.dataset["theme"]);

@@ -1,3 +1,4 @@
+import { effect } from "@preact/signals";
 import { expect, it } from "vitest";
 import { SourceState } from "../../../../plugins/control-room/client/source-state.ts";
 
@@ -61,6 +62,38 @@ it("Only sections that an update names count as changed", () => {
   state.apply({ source: "a", seq: 2, at: 11, rows: [["queue", "all", { queued: 1, inFlight: 0 }]] }, false);
   expect(state.version(["health"])).toBe(health1);
   expect(state.version(["queue"])).not.toBe(queue1);
+});
+
+it("What reads a section runs again when it has changed, and not for another section", () => {
+  const state = new SourceState("a");
+  const seen: number[] = [];
+  effect(() => {
+    seen.push(Number(state.row("health", "x")?.value ?? -1));
+  });
+  state.apply({ source: "a", seq: 1, at: 10, rows: [["health", "x", health(1)]] }, true);
+  state.apply({ source: "a", seq: 2, at: 11, rows: [["queue", "all", { queued: 1, inFlight: 0 }]] }, false);
+  state.apply({ source: "a", seq: 3, at: 12, rows: [["health", "x", health(2)]] }, false);
+  expect(seen).toEqual([-1, 1, 2]);
+});
+
+it("A snapshot is shown as a whole and at once, the sections of an update in turn", () => {
+  const later: (() => void)[] = [];
+  const state = new SourceState("a", (_, work) => later.push(work));
+  const seen: string[] = [];
+  effect(() => {
+    seen.push(`${state.row("health", "x")?.value} ${state.row("queue", "all")?.queued}`);
+  });
+  const rows = (value: number) =>
+    [
+      ["health", "x", health(value)],
+      ["queue", "all", { queued: value, inFlight: 0 }],
+    ] as const;
+  state.apply({ source: "a", seq: 1, at: 10, rows: rows(1) }, true);
+  expect(seen).toEqual(["undefined undefined", "1 1"]);
+  state.apply({ source: "a", seq: 2, at: 11, rows: rows(2) }, false);
+  expect(seen.length).toBe(2);
+  for (const work of later) work();
+  expect(seen.at(-1)).toBe("2 2");
 });
 
 it("An hour of events at a thousand a second stays within the bound, the oldest gone first", () => {

@@ -1,15 +1,15 @@
 /**
  * Actions on an engine, and the confirmation before each: its effect, and the quantities that it concerns.
  *
- * Invariants: nothing is sent before it was confirmed; counts are those of the moment at which the question is asked; the result is shown
- * in the live region and in a note on the page.
+ * Invariants: nothing is sent before it was confirmed; counts are those of the moment at which the question is asked;
+ * the result is shown in a note on the page.
  */
-import { element } from "../../ui-kit/client/elements.ts";
+import { useSignal } from "@preact/signals";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { OrderRow, StrategyRow } from "../control-rows.ts";
 import { act } from "./api.ts";
-import { openDialog } from "./dialog.ts";
-import { optionsForm } from "./options-form.ts";
+import { changesIn, fieldsOf, OptionsForm } from "./options-form.tsx";
+import type { Room } from "./room.ts";
 import type { SourceState } from "./source-state.ts";
 import { namesText, shortFigure, shortName } from "./wording.ts";
 
@@ -21,118 +21,93 @@ export type OrderFilter = {
   clOrdId?: string;
 };
 
-export class Actions {
-  #shown;
-  #tell;
+/** A question whose answer is one action. With `reason` a field asks for one; the text is sent where it stays empty. */
+type Confirmation = {
+  title: string;
+  points: readonly string[];
+  confirm: string;
+  danger?: boolean;
+  reason?: string;
+  action: object;
+};
 
-  /** @param shown - the engines that are shown: one, or all */
-  constructor(shown: () => readonly SourceState[], tell: (text: string, tone: "" | "bad") => void) {
-    this.#shown = shown;
-    this.#tell = tell;
+export class Actions {
+  #room;
+
+  constructor(room: Room) {
+    this.#room = room;
   }
 
   /** @param strategy - all of them where none is named */
   halt(strategy?: string) {
-    const engines = this.#shown();
-    const orders = openIn(engines, strategy === undefined ? {} : { strategy });
-    const reason = reasonField("Why (for the journal)", "halted from the dashboard");
-    openDialog({
-      title:
-        strategy !== undefined
-          ? `Halt ${strategy}`
-          : engines.length > 1
-            ? `Halt all ${engines.length} engines`
-            : "Halt all strategies",
-      content: [
-        points([
-          strategy === undefined
-            ? "No strategy opens or adds to a position until you resume."
-            : `${strategy} opens or adds to no position until you resume it.`,
-          orders === 0 ? "No order is open." : `Of ${countOf(orders, "open order")} all entries will be canceled.`,
-          heldText(engines, strategy),
-        ]),
-        reason.node,
+    const engines = this.#shown;
+    const whose = strategy === undefined ? {} : { strategy };
+    const orders = openIn(engines, whose);
+    const all = engines.length > 1 ? `Halt all ${engines.length} engines` : "Halt all strategies";
+    this.#confirm({
+      title: strategy === undefined ? all : `Halt ${strategy}`,
+      points: [
+        strategy === undefined
+          ? "No strategy opens or adds to a position until you resume."
+          : `${strategy} opens or adds to no position until you resume it.`,
+        orders === 0 ? "No order is open." : `Of ${countOf(orders, "open order")} all entries will be canceled.`,
+        heldText(engines, strategy),
       ],
       confirm: strategy === undefined ? "Halt" : `Halt ${shortName(strategy)}`,
       danger: true,
-      act: () =>
-        this.#send(engines, { type: "halt", ...(strategy === undefined ? {} : { strategy }), reason: reason.value() }),
+      reason: "halted from the dashboard",
+      action: { type: "halt", ...whose },
     });
   }
 
   resume(strategy?: string) {
-    const engines = this.#shown();
-    const reason = reasonField("Why (for the journal)", "resumed from the dashboard");
-    openDialog({
+    this.#confirm({
       title: strategy === undefined ? "Resume trading" : `Resume ${strategy}`,
-      content: [
-        points([
-          strategy === undefined
-            ? "All strategies may place orders again, at once. Those that were halted one by one stay halted."
-            : `${strategy} may place orders again, at once.`,
-        ]),
-        reason.node,
+      points: [
+        strategy === undefined
+          ? "All strategies may place orders again, at once. Those that were halted one by one stay halted."
+          : `${strategy} may place orders again, at once.`,
       ],
       confirm: "Resume",
-      act: () =>
-        this.#send(engines, {
-          type: "resume",
-          ...(strategy === undefined ? {} : { strategy }),
-          reason: reason.value(),
-        }),
+      reason: "resumed from the dashboard",
+      action: { type: "resume", ...(strategy !== undefined && { strategy }) },
     });
   }
 
   /** @param words - what they are, such as "open orders of ladder" */
   cancel(where: OrderFilter, words: string) {
-    const engines = this.#shown();
-    const count = openIn(engines, where);
-    openDialog({
-      title: where.clOrdId === undefined ? `Cancel ${words}` : "Cancel one order",
-      content: [
-        points([
-          where.clOrdId === undefined
-            ? `${countOf(count, "order")} will be canceled.`
-            : `The order ${where.clOrdId} will be canceled.`,
-          "Strategies go on: one that still wants such an order may place it again. Halt first where that must not be.",
-        ]),
+    const orders = countOf(openIn(this.#shown, where), "order");
+    const isOne = where.clOrdId !== undefined;
+    this.#confirm({
+      title: isOne ? "Cancel one order" : `Cancel ${words}`,
+      points: [
+        isOne ? `The order ${where.clOrdId} will be canceled.` : `${orders} will be canceled.`,
+        "Strategies go on: one that still wants such an order may place it again. Halt first where that must not be.",
       ],
-      confirm: where.clOrdId === undefined ? `Cancel ${countOf(count, "order")}` : "Cancel the order",
+      confirm: isOne ? "Cancel the order" : `Cancel ${orders}`,
       danger: true,
-      act: () => this.#send(engines, { type: "cancel", where }),
+      action: { type: "cancel", where },
     });
   }
 
   close() {
-    const engines = this.#shown();
+    const engines = this.#shown;
     const positions = accountPositions(engines);
-    const spot = spotHoldings(engines);
-    const reason = reasonField("Why (for the journal)", "closed from the dashboard");
-    const said = element("div", {}, points(closingAll(positions, spot)));
-    const choices = positions.map(({ engine, held }) =>
-      element("option", {}, `${engines.length > 1 ? `${engine.id}: ` : ""}${held}`),
-    );
-    const which = element("select", {}, element("option", {}, "all positions of the account"), ...choices);
-    const chosen = () => positions[which.selectedIndex - 1];
-    which.addEventListener("change", () => {
-      const one = chosen();
-      said.replaceChildren(points(one === undefined ? closingAll(positions, spot) : closingOne(one)));
-    });
-    openDialog({
+    const reason = "closed from the dashboard";
+    this.#room.ask({
       title: "Close positions",
-      content: [
-        ...(positions.length === 0
-          ? []
-          : [element("label", { class: "field" }, element("span", {}, "What is closed"), which)]),
-        said,
-        reason.node,
-      ],
+      content: (
+        <>
+          <ClosingPoints positions={positions} spot={spotHoldings(engines)} isOne={engines.length < 2} />
+          <Reason otherwise={reason} />
+        </>
+      ),
       confirm: "Halt and close positions",
       danger: true,
-      act: () => {
-        const one = chosen();
-        const action = { type: "close", ...(one !== undefined && { instId: one.instId }), reason: reason.value() };
-        return this.#send(one === undefined ? engines : [one.engine], action);
+      act: (fields) => {
+        const one = positions[Number(fields.get("position") ?? -1)];
+        const action = { type: "close", ...(one !== undefined && { instId: one.instId }), reason };
+        return this.#send(one === undefined ? engines : [one.engine], withReason(action, fields));
       },
     });
   }
@@ -143,55 +118,53 @@ export class Actions {
    * @param instId - all that it holds without
    */
   closeHoldings(strategy: string, instId?: string) {
-    const engines = this.#shown();
-    const rows = engines.flatMap((engine) => engine.list("positions")).filter(({ qty }) => Number(qty) !== 0);
+    const rows = this.#shown.flatMap((engine) => engine.list("positions")).filter(({ qty }) => Number(qty) !== 0);
     const own = rows.filter((row) => row.strategy === strategy && (instId === undefined || row.instId === instId));
     const others = rows.filter((row) => row.strategy !== strategy && own.some((one) => one.instId === row.instId));
-    const orders = openIn(engines, { strategy });
-    const reason = reasonField("Why (for the journal)", "closed from the dashboard");
-    openDialog({
+    const orders = openIn(this.#shown, { strategy });
+    this.#confirm({
       title: instId === undefined ? `Close what ${strategy} holds` : `Close ${instId} of ${strategy}`,
-      content: [
-        points([
-          `${strategy} is halted: it places nothing until you resume it. ${orders === 0 ? "It has no open order." : `Its ${countOf(orders, "open order")} will be canceled, exits as well.`}`,
-          own.length === 0
-            ? "It holds nothing now."
-            : `Then what it holds is closed at the market: ${own.map((row) => closingOrder(row.qty, row.instId)).join(", ")}.`,
-          others.length === 0
-            ? "Nothing else of the account is closed."
-            : `Other strategies keep theirs: ${others.map((row) => `${row.strategy} ${heldWords(row.qty, row.instId)}`).join(", ")}.`,
-          "What it costs depends on the market.",
-        ]),
-        reason.node,
+      points: [
+        `${strategy} is halted: it places nothing until you resume it. ${orders === 0 ? "It has no open order." : `Its ${countOf(orders, "open order")} will be canceled, exits as well.`}`,
+        own.length === 0
+          ? "It holds nothing now."
+          : `Then what it holds is closed at the market: ${own.map((row) => closingOrder(row.qty, row.instId)).join(", ")}.`,
+        others.length === 0
+          ? "Nothing else of the account is closed."
+          : `Other strategies keep theirs: ${others.map((row) => `${row.strategy} ${heldWords(row.qty, row.instId)}`).join(", ")}.`,
+        "What it costs depends on the market.",
       ],
       confirm: `Halt ${shortName(strategy)} and close`,
       danger: true,
-      act: () =>
-        this.#send(engines, {
-          type: "close",
-          strategy,
-          ...(instId !== undefined && { instId }),
-          reason: reason.value(),
-        }),
+      reason: "closed from the dashboard",
+      action: { type: "close", strategy, ...(instId !== undefined && { instId }) },
     });
   }
 
   options({ name, schema, options, openOrders }: StrategyRow) {
     if (schema === undefined) return;
-    const engines = this.#shown();
-    const form = optionsForm(schema, options);
-    openDialog({
+    const engines = this.#shown;
+    const form = fieldsOf(schema, options);
+    const orders =
+      openOrders === 0
+        ? "It has no open order."
+        : `Its ${countOf(openOrders, "open order")} stay until it says what it wants.`;
+    this.#room.ask({
       title: `Options of ${name}`,
-      content: [
-        points([
-          `${name} is ended and started again with what you change here. ${openOrders === 0 ? "It has no open order." : `Its ${countOf(openOrders, "open order")} stay until it says what it wants.`}`,
-          "A restart of the engine takes the config's options again.",
-        ]),
-        element("div", { class: "fields" }, ...form.nodes),
-      ],
+      content: (
+        <>
+          <Points
+            texts={[
+              `${name} is ended and started again with what you change here. ${orders}`,
+              "A restart of the engine takes the config's options again.",
+            ]}
+          />
+          <OptionsForm fields={form} />
+        </>
+      ),
       confirm: "Change options",
-      act: async () => {
-        const changes = form.changes();
+      act: async (given) => {
+        const changes = changesIn(form, given);
         if (Object.keys(changes).length === 0) return "Nothing was changed.";
         return this.#send(engines, { type: "options", strategy: name, changes });
       },
@@ -200,10 +173,28 @@ export class Actions {
 
   /** Changes the playback. No confirmation is needed: only the display changes. */
   play(how: { speed?: number; paused?: boolean; seekTo?: number; toNextFill?: boolean }) {
-    void this.#send(this.#shown(), { type: "play", ...how }, "").then(
-      (problem) => problem !== undefined && this.#tell(problem, "bad"),
-      (error) => this.#tell(error instanceof Error ? error.message : String(error), "bad"),
+    if (this.#room.playback.value === undefined) return;
+    void this.#send(this.#shown, { type: "play", ...how }, "").then(
+      (problem) => problem !== undefined && this.#room.say(problem, "bad"),
     );
+  }
+
+  get #shown() {
+    return this.#room.inSight.value.map(({ state }) => state);
+  }
+
+  #confirm({ points, reason, action, ...question }: Confirmation) {
+    const engines = this.#shown;
+    this.#room.ask({
+      ...question,
+      content: (
+        <>
+          <Points texts={points} />
+          {reason !== undefined && <Reason otherwise={reason} />}
+        </>
+      ),
+      act: (fields) => this.#send(engines, reason === undefined ? action : withReason({ ...action, reason }, fields)),
+    });
   }
 
   /**
@@ -218,12 +209,18 @@ export class Actions {
     const problems = named.filter((_, index) => results[index]?.ok === false);
     if (problems.length > 0) return problems.join(" ");
     const text = summary ?? named.join(" ");
-    if (text !== "") this.#tell(text, "");
+    if (text !== "") this.#room.say(text, "");
     return undefined;
   }
 }
 
 const failed = (error: unknown) => ({ ok: false, text: error instanceof Error ? error.message : String(error) });
+
+/** The action with the reason that was written, or its own. */
+const withReason = (action: { reason: string }, fields: FormData) => ({
+  ...action,
+  reason: String(fields.get("reason") ?? "").trim() || action.reason,
+});
 
 const openIn = (engines: readonly SourceState[], where: OrderFilter) => {
   const named = Object.entries(where) as [keyof OrderFilter, string][];
@@ -297,12 +294,48 @@ const heldText = (engines: readonly SourceState[], strategy: string | undefined)
   return `Positions stay as they are, with their exits, stops and targets: ${namesText(names)}.`;
 };
 
-const points = (texts: readonly string[]) => element("ul", {}, ...texts.map((text) => element("li", {}, text)));
+const Points = ({ texts }: { texts: readonly string[] }) => (
+  <ul>
+    {texts.map((text) => (
+      <li key={text}>{text}</li>
+    ))}
+  </ul>
+);
 
-const reasonField = (label: string, otherwise: string) => {
-  const input = element("input", { type: "text", maxlength: "200", placeholder: otherwise, autocomplete: "off" });
-  return {
-    node: element("label", { class: "field" }, element("span", {}, label), input),
-    value: () => input.value.trim() || otherwise,
-  };
+const Reason = ({ otherwise }: { otherwise: string }) => (
+  <label class="field">
+    <span>Why (for the journal)</span>
+    <input type="text" name="reason" maxLength={200} placeholder={otherwise} autocomplete="off" />
+  </label>
+);
+
+type Closing = { positions: readonly AccountPosition[]; spot: readonly string[]; isOne: boolean };
+
+/** What is closed: all positions of the account, or the one that is chosen. */
+const ClosingPoints = ({ positions, spot, isOne }: Closing) => {
+  const chosen = useSignal(-1);
+  const one = positions[chosen.value];
+  return (
+    <>
+      {positions.length > 0 && (
+        <label class="field">
+          <span>What is closed</span>
+          <select
+            name="position"
+            onChange={({ currentTarget }) => {
+              chosen.value = Number(currentTarget.value);
+            }}
+          >
+            <option value="-1">all positions of the account</option>
+            {positions.map(({ engine, instId, held }, place) => (
+              <option key={`${engine.id} ${instId}`} value={place}>
+                {`${isOne ? "" : `${engine.id}: `}${held}`}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Points texts={one === undefined ? closingAll(positions, spot) : closingOne(one)} />
+    </>
+  );
 };

@@ -6,18 +6,21 @@
  * Not here: how bars, orders and marks are drawn (ui-kit/client/price-pane.ts).
  */
 
-import { element } from "../../ui-kit/client/elements.ts";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useKept } from "../../ui-kit/client/kept.ts";
 import { livesOf } from "../../ui-kit/client/orders.ts";
-import { forgetColours } from "../../ui-kit/client/pane.ts";
 import type { Shown } from "../../ui-kit/client/price-pane.ts";
 import { PricePane } from "../../ui-kit/client/price-pane.ts";
-import { fillStory, placeTip, storyOf } from "../../ui-kit/client/story.ts";
+import { placeTip, storyOf } from "../../ui-kit/client/story.ts";
 import type { PageData } from "../../ui-kit/page-data.ts";
 import type { CandleRow, FillRow, MarketRow, OrderRow } from "../control-rows.ts";
-import { ChartGroup } from "./chart-group.ts";
+import { ChartGroup, ChartTime } from "./chart-group.tsx";
 import { fractionOf } from "./decimal-texts.ts";
-import type { PriceLine, SeenPrices } from "./seen-prices.ts";
+import type { Room } from "./room.ts";
+import type { PriceLine } from "./seen-prices.ts";
 import type { SourceState } from "./source-state.ts";
+import type { WatchedEngine } from "./watched-engine.ts";
 import { localOffset } from "./wording.ts";
 
 /** Digits after the point of the prices, as they were sent: of the longest. */
@@ -81,69 +84,69 @@ const nothing: PageData = {
   plots: [],
 };
 
-export class MarketChart {
-  node;
-  #group;
-  #tip = element("div", { class: "tip", hidden: true });
+const shownAtFirst: Shown = {
+  instrument: 0,
+  asLine: false,
+  fills: new Uint32Array(),
+  orders: new Uint32Array(),
+  plots: [],
+  withFills: true,
+  withOrders: true,
+  trade: undefined,
+  chosen: undefined,
+};
+
+/** What is drawn besides the bars. */
+type Look = { asLine: boolean; withFills: boolean; withOrders: boolean };
+
+type Prices = {
+  instId: string;
+  bars: readonly CandleRow[];
+  barMs: number;
+  seen: PriceLine | undefined;
+  look: Look;
+};
+
+/** The chart of one engine and one place of the page. */
+class MarketPrices {
+  readonly time;
+  readonly price;
+  readonly charts;
+  /** Only one instrument is in the data at a time. */
   #data: { -readonly [K in keyof PageData]: PageData[K] } = { ...nothing };
-  #shown: Shown = {
-    instrument: 0,
-    asLine: false,
-    fills: new Uint32Array(),
-    orders: new Uint32Array(),
-    plots: [],
-    withFills: true,
-    withOrders: true,
-    trade: undefined,
-    chosen: undefined,
-  };
-  #price;
-  #instId = "";
-  #version = -1;
-  #seen;
+  #drawn = "";
+  #asked = "";
 
-  /** @param label - distinguishes this chart from others on the page */
-  constructor(label: string, seen: SeenPrices, height: number, ...controls: Node[]) {
-    this.#seen = seen;
-    this.#group = new ChartGroup(label, ...controls);
-    this.#price = new PricePane(this.#data, this.#group.shared, this.#shown, height);
-    this.#group.stage.append(this.#price.node);
-    this.#group.stage.after(this.#tip);
-    this.node = element("div", { class: "stage" }, this.#group.node);
-    this.#group.hold([this.#price]);
-    this.#listen();
+  constructor(label: string, height: number) {
+    this.time = new ChartTime(label);
+    this.price = new PricePane(this.#data, this.time.shared, shownAtFirst, height);
+    this.charts = [this.price];
   }
 
-  change(what: Partial<Shown>) {
-    this.#shown = { ...this.#shown, ...what };
-    this.#price.set(this.#shown);
-    this.#version = -1;
-  }
-
-  update(state: SourceState, instId: string) {
-    const version = state.version(["candles", "fills", "orders", "markets"]);
-    if (version === this.#version && instId === this.#instId) return;
+  update({ state }: WatchedEngine, seen: PriceLine | undefined, instId: string, look: Look) {
+    const asked = `${instId} ${JSON.stringify(look)}`;
+    const version = `${asked} ${state.version(["candles", "fills", "orders", "markets"])}`;
+    if (version === this.#drawn || (asked === this.#asked && !this.time.isDue)) return;
     const bars = state
       .list("candles")
       .filter((row) => row.instId === instId)
       .sort((a, b) => a.at - b.at);
-    const seen = this.#seen.of(instId);
     const barMs = barLength(bars);
     const from = bars[0] === undefined ? (seen?.at[0] ?? state.at) : bars[0].at - barMs;
-    if (instId !== this.#instId) this.#group.hold([this.#price]);
-    if (!this.#group.isDue(from, Math.max(state.at, bars.at(-1)?.at ?? 0))) return;
-    this.#version = version;
-    this.#instId = instId;
-    this.#fold(state, instId, bars, barMs, seen);
-    this.#group.redraw();
+    const to = Math.max(state.at, bars.at(-1)?.at ?? 0);
+    this.#drawn = version;
+    this.#asked = asked;
+    this.#fold(state, { instId, bars, barMs, seen, look });
+    this.time.show(from, to);
   }
 
-  restyle() {
-    forgetColours();
-    this.#group.restyle();
+  /** Nodes of the story of the mark at a place, and the mark. */
+  storyNear({ offsetX, offsetY }: MouseEvent) {
+    const group = this.price.markNear(offsetX, offsetY);
+    return group === undefined ? undefined : { group, story: storyOf(this.#data, group) };
   }
 
-  #fold(state: SourceState, instId: string, bars: readonly CandleRow[], barMs: number, seen: PriceLine | undefined) {
+  #fold(state: SourceState, { instId, bars, barMs, seen, look }: Prices) {
     const fills = state.list("fills").filter((row) => row.instId === instId);
     const orders = state.list("orders").filter((row) => row.instId === instId);
     const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
@@ -156,7 +159,7 @@ export class MarketChart {
       types: wordsOf(orders, "ordType"),
       reasons: wordsOf(orders, "reason"),
     };
-    this.#group.shared.startAt = localOffset(state.at);
+    this.time.shared.startAt = localOffset(state.at);
     Object.assign(this.#data, words, {
       startAt: localOffset(state.at),
       spanMs: state.at,
@@ -181,25 +184,12 @@ export class MarketChart {
       orders: orderColumns(orders, words),
     });
     livesOf(this.#data);
-    this.#shown = { ...this.#shown, fills: placesTo(fills.length), orders: placesTo(orders.length) };
-    this.#price.set({ ...this.#shown, asLine: this.#shown.asLine || !asBars });
-  }
-
-  #listen() {
-    const { over } = this.#price.plot;
-    over.addEventListener("mousemove", (event) => {
-      const group = event.buttons === 0 ? this.#price.markNear(event.offsetX, event.offsetY) : undefined;
-      if (group === undefined) this.#tip.hidden = true;
-      else
-        placeTip(
-          this.#tip,
-          this.#price.plot,
-          group,
-          group.count === 1 ? fillStory(this.#data, group.first) : storyOf(this.#data, group),
-        );
-    });
-    over.addEventListener("mouseleave", () => {
-      this.#tip.hidden = true;
+    this.price.set({
+      ...shownAtFirst,
+      ...look,
+      asLine: look.asLine || !asBars,
+      fills: placesTo(fills.length),
+      orders: placesTo(orders.length),
     });
   }
 }
@@ -270,4 +260,49 @@ const stepsOf = ({
         [1, changedAt],
       ]
     : [[0, placedAt]];
+};
+
+type Parts = {
+  /** Distinguishes this chart from others on the page. */
+  label: string;
+  watched: WatchedEngine;
+  instId: string;
+  room: Room;
+  height: number;
+  look?: Look;
+  children?: ComponentChildren;
+};
+
+export const MarketChart = ({ label, watched, instId, room, height, look = shownAtFirst, children }: Parts) => {
+  const prices = useKept(`${label} of ${watched.id}`, () => new MarketPrices(label, height));
+  const tip = useRef<HTMLDivElement>(null);
+  const { asLine, withFills, withOrders } = look;
+  void [room.tick.value, watched.state.version(["candles", "fills", "orders", "markets"])];
+  useEffect(() => prices.update(watched, room.seen.of(instId), instId, { asLine, withFills, withOrders }));
+  useLayoutEffect(() => {
+    const { over } = prices.price.plot;
+    const node = tip.current as HTMLDivElement;
+    const hide = () => {
+      node.hidden = true;
+    };
+    const point = (event: MouseEvent) => {
+      const found = event.buttons === 0 ? prices.storyNear(event) : undefined;
+      if (found === undefined) hide();
+      else placeTip(node, prices.price.plot, found.group, found.story);
+    };
+    over.addEventListener("mousemove", point);
+    over.addEventListener("mouseleave", hide);
+    return () => {
+      over.removeEventListener("mousemove", point);
+      over.removeEventListener("mouseleave", hide);
+    };
+  }, [prices]);
+  return (
+    <div class="stage">
+      <ChartGroup label={label} time={prices.time} charts={prices.charts} room={room}>
+        {children}
+      </ChartGroup>
+      <div ref={tip} class="tip" hidden />
+    </div>
+  );
 };
