@@ -5,20 +5,17 @@
  * sight is not drawn; every pointer operation is also possible with keys.
  * Not here: the stretch of time (live-span.ts), one chart (equity-chart.tsx, market-chart.tsx).
  */
-import { type Signal, signal, useSignalEffect } from "@preact/signals";
+import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { type Chart, ChartStage } from "../../ui-kit/client/chart-stage.tsx";
 import { Button } from "../../ui-kit/client/controls.tsx";
-import type { Pane, Shared, Span } from "../../ui-kit/client/pane.ts";
-import { forgetColours } from "../../ui-kit/client/pane.ts";
+import type { Shared, Span } from "../../ui-kit/client/pane.ts";
 import { lasting } from "../../ui-kit/client/texts.ts";
-import { followPointer, takeKey } from "../../ui-kit/client/view.ts";
+import { takeKey } from "../../ui-kit/client/view.ts";
 import { nowMs } from "./browser-clock.ts";
 import { LiveSpan } from "./live-span.ts";
 import type { Room } from "./room.ts";
 import { exactInstant } from "./wording.ts";
-
-export type Chart = Pick<Pane, "node" | "show" | "tell" | "restyle" | "resize">;
 
 const pauseMs = 500;
 const lengths = [60_000, 600_000, 3_600_000, 6 * 3_600_000];
@@ -30,6 +27,8 @@ export class ChartTime {
   /** Another object each time the charts are to be drawn. */
   readonly span: Signal<Span> = signal(this.view.span);
   readonly cursor = signal<number | undefined>(undefined);
+  /** Instant whose values are shown. */
+  readonly at = computed(() => this.cursor.value ?? this.span.value.to);
   #drawnAt = Number.NEGATIVE_INFINITY;
 
   /** @param label - distinguishes this group from others on the page */
@@ -100,42 +99,10 @@ type Parts = {
 };
 
 export const ChartGroup = ({ label, time, charts, room, children }: Parts) => {
-  const stage = useRef<HTMLDivElement>(null);
-  const draw = (span: Span) => {
-    if (stage.current?.clientWidth) for (const chart of charts) chart.show(span);
-  };
-  const tell = (at: number) => {
-    for (const chart of charts) chart.tell(at);
-  };
-  useLayoutEffect(() => {
-    followPointer(stage.current as HTMLDivElement, time.view);
-  }, [time]);
-  useLayoutEffect(() => {
-    const node = stage.current as HTMLDivElement;
-    let width = 0;
-    const sizes = new ResizeObserver(() => {
-      if (node.clientWidth === width) return;
-      width = node.clientWidth;
-      for (const chart of charts) chart.resize();
-      draw(time.span.peek());
-      tell(time.span.peek().to);
-    });
-    node.replaceChildren(...charts.map((chart) => chart.node));
-    sizes.observe(node);
-    return () => sizes.disconnect();
-  }, [charts]);
-  useSignalEffect(() => draw(time.span.value));
-  useSignalEffect(() => tell(time.cursor.value ?? time.span.value.to));
-  useSignalEffect(() => {
-    void room.theme.value;
-    forgetColours();
-    for (const chart of charts) chart.restyle();
-  });
   const takeKeys = (event: KeyboardEvent) => {
-    if (event.key === "End") time.follow();
-    else if (!takeKey(event, time.view)) return;
-    event.preventDefault();
-    event.stopPropagation();
+    if (event.key !== "End") return takeKey(event, time.view);
+    time.follow();
+    return true;
   };
   return (
     <div>
@@ -144,16 +111,14 @@ export const ChartGroup = ({ label, time, charts, room, children }: Parts) => {
         <Times time={time} />
         <Clock time={time} />
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: charts are no fields of a form. */}
-      <div
-        ref={stage}
-        class="charts"
-        role="group"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: charts are panned and zoomed by keys.
-        tabIndex={0}
-        aria-label={`${label}. Arrow keys pan, plus and minus zoom, 0 shows all, End follows the present.`}
-        onPointerDown={() => stage.current?.focus({ preventScroll: true })}
-        onKeyDown={takeKeys}
+      <ChartStage
+        label={`${label}. Arrow keys pan, plus and minus zoom, 0 shows all, End follows the present.`}
+        view={time.view}
+        charts={charts}
+        span={time.span}
+        at={time.at}
+        theme={room.theme}
+        takeKey={takeKeys}
       />
     </div>
   );

@@ -6,12 +6,13 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import type { Chart } from "../../ui-kit/client/chart-stage.tsx";
 import { bound, Choice, chosenOf, plainChoices } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
 import { linePane, lookOf } from "../../ui-kit/client/pane.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EquityRow } from "../control-rows.ts";
-import { type Chart, ChartGroup, ChartTime } from "./chart-group.tsx";
+import { ChartGroup, ChartTime } from "./chart-group.tsx";
 import type { Room } from "./room.ts";
 import type { SourceState } from "./source-state.ts";
 import type { WatchedEngine } from "./watched-engine.ts";

@@ -6,13 +6,14 @@
  * Not here: how bars, orders and marks are drawn (ui-kit/client/price-pane.ts).
  */
 
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useKept } from "../../ui-kit/client/kept.ts";
 import { livesOf } from "../../ui-kit/client/orders.ts";
 import type { Shown } from "../../ui-kit/client/price-pane.ts";
 import { PricePane } from "../../ui-kit/client/price-pane.ts";
-import { placeTip, storyOf } from "../../ui-kit/client/story.ts";
+import { storyOf, Tip, type Told } from "../../ui-kit/client/story.tsx";
 import type { PageData } from "../../ui-kit/page-data.ts";
 import type { CandleRow, FillRow, MarketRow, OrderRow } from "../control-rows.ts";
 import { ChartGroup, ChartTime } from "./chart-group.tsx";
@@ -112,6 +113,7 @@ class MarketPrices {
   readonly time;
   readonly price;
   readonly charts;
+  readonly tip = signal<Told | undefined>(undefined);
   /** Only one instrument is in the data at a time. */
   #data: { -readonly [K in keyof PageData]: PageData[K] } = { ...nothing };
   #drawn = "";
@@ -121,6 +123,11 @@ class MarketPrices {
     this.time = new ChartTime(label);
     this.price = new PricePane(this.#data, this.time.shared, shownAtFirst, height);
     this.charts = [this.price];
+    const { over } = this.price.plot;
+    over.addEventListener("mousemove", (event) => this.#point(event));
+    over.addEventListener("mouseleave", () => {
+      this.tip.value = undefined;
+    });
   }
 
   update({ state }: WatchedEngine, seen: PriceLine | undefined, instId: string, look: Look) {
@@ -140,10 +147,10 @@ class MarketPrices {
     this.time.show(from, to);
   }
 
-  /** Nodes of the story of the mark at a place, and the mark. */
-  storyNear({ offsetX, offsetY }: MouseEvent) {
-    const group = this.price.markNear(offsetX, offsetY);
-    return group === undefined ? undefined : { group, story: storyOf(this.#data, group) };
+  /** Shows the story of the mark under the pointer. */
+  #point({ offsetX, offsetY, buttons }: MouseEvent) {
+    const group = buttons === 0 ? this.price.markNear(offsetX, offsetY) : undefined;
+    this.tip.value = group && { at: group.at, px: group.px, story: storyOf(this.#data, group) };
   }
 
   #fold(state: SourceState, { instId, bars, barMs, seen, look }: Prices) {
@@ -275,34 +282,15 @@ type Parts = {
 
 export const MarketChart = ({ label, watched, instId, room, height, look = shownAtFirst, children }: Parts) => {
   const prices = useKept(`${label} of ${watched.id}`, () => new MarketPrices(label, height));
-  const tip = useRef<HTMLDivElement>(null);
   const { asLine, withFills, withOrders } = look;
   void [room.tick.value, watched.state.version(["candles", "fills", "orders", "markets"])];
   useEffect(() => prices.update(watched, room.seen.of(instId), instId, { asLine, withFills, withOrders }));
-  useLayoutEffect(() => {
-    const { over } = prices.price.plot;
-    const node = tip.current as HTMLDivElement;
-    const hide = () => {
-      node.hidden = true;
-    };
-    const point = (event: MouseEvent) => {
-      const found = event.buttons === 0 ? prices.storyNear(event) : undefined;
-      if (found === undefined) hide();
-      else placeTip(node, prices.price.plot, found.group, found.story);
-    };
-    over.addEventListener("mousemove", point);
-    over.addEventListener("mouseleave", hide);
-    return () => {
-      over.removeEventListener("mousemove", point);
-      over.removeEventListener("mouseleave", hide);
-    };
-  }, [prices]);
   return (
     <div class="stage">
       <ChartGroup label={label} time={prices.time} charts={prices.charts} room={room}>
         {children}
       </ChartGroup>
-      <div ref={tip} class="tip" hidden />
+      <Tip told={prices.tip.value} plot={prices.price.plot} />
     </div>
   );
 };
