@@ -134,3 +134,19 @@ export interface PageData {
   readonly quota: QuotaData;
   readonly plots: readonly PlotData[];
 }
+
+/** The part of a page's data that the chart of prices shows. */
+export type PriceData = Pick<
+  PageData,
+  | "startAt"
+  | "spanMs"
+  | "currency"
+  | "instruments"
+  | "strategies"
+  | "slots"
+  | "types"
+  | "phases"
+  | "reasons"
+  | "fills"
+  | "orders"
+>;

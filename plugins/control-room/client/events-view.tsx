@@ -9,7 +9,8 @@ import { bound, Choice, Search } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EventRow } from "../control-rows.ts";
-import { type TableColumn, VirtualTable } from "./virtual-table.tsx";
+import type { TableColumn } from "./table-columns.ts";
+import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { clockText, exactInstant } from "./wording.ts";
 

@@ -6,13 +6,14 @@
 import { Facts } from "../../ui-kit/client/controls.tsx";
 import { figure, lasting } from "../../ui-kit/client/texts.ts";
 import type { HealthRow } from "../control-rows.ts";
-import { type TableColumn, VirtualTable } from "./virtual-table.tsx";
+import { type TableColumn, words } from "./table-columns.ts";
+import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { exactInstant } from "./wording.ts";
 
 type NamedHealth = HealthRow & { name: string };
 
-const words: Readonly<Record<string, string>> = { ok: "ok", warn: "▲ look at it", bad: "■ bad" };
+const states: Readonly<Record<string, string>> = { ok: "ok", warn: "▲ look at it", bad: "■ bad" };
 const ranks = ["bad", "warn", "ok"];
 
 const valueText = ({ value, unit }: NamedHealth) => {
@@ -23,25 +24,14 @@ const valueText = ({ value, unit }: NamedHealth) => {
 };
 
 const columns: readonly TableColumn<NamedHealth>[] = [
-  {
-    name: "what",
-    text: ({ name }) => name,
-    value: ({ name }) => name,
-    isText: true,
-    width: 200,
-    narrow: 138,
-    grow: true,
-  },
+  words("what", ({ name }) => name, { width: 200, narrow: 138, grow: true }),
   { name: "value", text: valueText, title: ({ value }) => String(value), width: 250, narrow: 106 },
-  {
-    name: "state",
-    text: ({ state }) => words[state] ?? state,
+  words("state", ({ state }) => states[state] ?? state, {
     value: ({ state }) => ranks.indexOf(state),
     tone: ({ state }) => (state === "bad" ? "loss" : state === "warn" ? "amber" : "gain"),
-    isText: true,
     width: 120,
     narrow: 102,
-  },
+  }),
 ];
 
 export const HealthView = ({ watched: { id, state, engine } }: { watched: WatchedEngine }) => (

@@ -14,7 +14,7 @@ import { livesOf } from "../../ui-kit/client/orders.ts";
 import type { Shown } from "../../ui-kit/client/price-pane.ts";
 import { PricePane } from "../../ui-kit/client/price-pane.ts";
 import { storyOf, Tip, type Told } from "../../ui-kit/client/story.tsx";
-import type { PageData } from "../../ui-kit/page-data.ts";
+import type { PriceData } from "../../ui-kit/page-data.ts";
 import type { CandleRow, FillRow, MarketRow, OrderRow } from "../control-rows.ts";
 import { ChartGroup, ChartTime } from "./chart-group.tsx";
 import { fractionOf } from "./decimal-texts.ts";
@@ -33,57 +33,6 @@ const placesIn = (bars: readonly CandleRow[], market: MarketRow | undefined) => 
 };
 
 const emptyColumn = new Float64Array();
-
-const nothing: PageData = {
-  startAt: 0,
-  spanMs: 0,
-  currency: "",
-  places: 2,
-  instruments: [],
-  strategies: [],
-  slots: [],
-  types: [],
-  phases: ["live", "canceled"],
-  reasons: [],
-  endings: [],
-  equity: { name: "", at: [], value: [] },
-  byStrategy: [],
-  fills: { at: [], order: [], strategy: [], instrument: [], buy: [], maker: [], px: [], qty: [], fee: [] },
-  orders: {
-    id: [],
-    strategy: [],
-    slot: [],
-    instrument: [],
-    buy: [],
-    type: [],
-    px: [],
-    sz: [],
-    waited: [],
-    reason: [],
-    phases: [],
-    phase: [],
-    phaseAt: [],
-  },
-  trades: {
-    strategy: [],
-    instrument: [],
-    long: [],
-    qty: [],
-    openedAt: [],
-    closedAt: [],
-    entryPx: [],
-    exitPx: [],
-    gross: [],
-    fees: [],
-    funding: [],
-    net: [],
-    best: [],
-    worst: [],
-    ending: [],
-  },
-  quota: { at: [], weight: [], weightMax: 1, requests: [], requestsMax: 1, waited: [], refused: [] },
-  plots: [],
-};
 
 const shownAtFirst: Shown = {
   instrument: 0,
@@ -115,7 +64,7 @@ class MarketPrices {
   readonly charts;
   readonly tip = signal<Told | undefined>(undefined);
   /** Only one instrument is in the data at a time. */
-  #data: { -readonly [K in keyof PageData]: PageData[K] } = { ...nothing };
+  #data = dataOf([], [], [], 0);
   #drawn = "";
   #asked = "";
 
@@ -156,40 +105,26 @@ class MarketPrices {
   #fold(state: SourceState, { instId, bars, barMs, seen, look }: Prices) {
     const fills = state.list("fills").filter((row) => row.instId === instId);
     const orders = state.list("orders").filter((row) => row.instId === instId);
-    const strategies = [...new Set([...fills, ...orders].map(({ strategy }) => strategy))];
     const places = placesIn(bars, state.row("markets", instId));
     const asBars = bars.length > 0;
     const column = (name: "o" | "h" | "l" | "c") => (asBars ? bars.map((bar) => Number(bar[name])) : (seen?.px ?? []));
-    const words = {
-      strategies,
-      slots: wordsOf(orders, "slot"),
-      types: wordsOf(orders, "ordType"),
-      reasons: wordsOf(orders, "reason"),
+    const instrument = {
+      instId,
+      base: instId.split("-")[0] ?? "",
+      // The middle of two prices may lie between two ticks.
+      places: asBars ? places : places + 1,
+      of: asBars ? ("bar" as const) : ("quote" as const),
+      barMs: asBars ? barMs : 0,
+      unit: 1,
+      at: asBars ? bars.map(({ at }) => at - barMs) : (seen?.at ?? []),
+      open: column("o"),
+      high: column("h"),
+      low: column("l"),
+      close: column("c"),
+      position: { at: emptyColumn, qty: emptyColumn },
     };
     this.time.shared.startAt = localOffset(state.at);
-    Object.assign(this.#data, words, {
-      startAt: localOffset(state.at),
-      spanMs: state.at,
-      instruments: [
-        {
-          instId,
-          base: instId.split("-")[0] ?? "",
-          // The middle of two prices may lie between two ticks.
-          places: asBars ? places : places + 1,
-          of: asBars ? "bar" : "quote",
-          barMs: asBars ? barMs : 0,
-          unit: 1,
-          at: asBars ? bars.map(({ at }) => at - barMs) : (seen?.at ?? []),
-          open: column("o"),
-          high: column("h"),
-          low: column("l"),
-          close: column("c"),
-          position: { at: emptyColumn, qty: emptyColumn },
-        },
-      ],
-      fills: fillColumns(fills, orders, strategies),
-      orders: orderColumns(orders, words),
-    });
+    Object.assign(this.#data, dataOf(fills, orders, [instrument], state.at));
     livesOf(this.#data);
     this.price.set({
       ...shownAtFirst,
@@ -213,11 +148,36 @@ const wordsOf = <K extends string>(rows: readonly Record<K, string>[], name: K) 
   ...new Set(rows.map((row) => row[name])),
 ];
 
+/** Prices, fills and orders as columns. */
+const dataOf = (
+  fills: readonly FillRow[],
+  orders: readonly OrderRow[],
+  instruments: PriceData["instruments"],
+  at: number,
+): PriceData => {
+  const words = {
+    strategies: wordsOf<"strategy">([...fills, ...orders], "strategy"),
+    slots: wordsOf(orders, "slot"),
+    types: wordsOf(orders, "ordType"),
+    reasons: wordsOf(orders, "reason"),
+  };
+  return {
+    ...words,
+    startAt: localOffset(at),
+    spanMs: at,
+    currency: fills[0]?.currency ?? "",
+    phases: ["live", "canceled"],
+    instruments,
+    fills: fillColumns(fills, orders, words.strategies),
+    orders: orderColumns(orders, words),
+  };
+};
+
 const fillColumns = (
   fills: readonly FillRow[],
   orders: readonly OrderRow[],
   strategies: readonly string[],
-): PageData["fills"] => {
+): PriceData["fills"] => {
   const places = new Map(orders.map(({ clOrdId }, place) => [clOrdId, place]));
   return {
     at: fills.map(({ at }) => at),
@@ -234,8 +194,8 @@ const fillColumns = (
 
 const orderColumns = (
   orders: readonly OrderRow[],
-  { strategies, slots, types, reasons }: Pick<PageData, "strategies" | "slots" | "types" | "reasons">,
-): PageData["orders"] => ({
+  { strategies, slots, types, reasons }: Pick<PriceData, "strategies" | "slots" | "types" | "reasons">,
+): PriceData["orders"] => ({
   id: orders.map(({ clOrdId }) => clOrdId),
   strategy: orders.map(({ strategy }) => strategies.indexOf(strategy)),
   slot: orders.map(({ slot }) => slots.indexOf(slot)),

@@ -6,7 +6,8 @@
 import { figure } from "../../ui-kit/client/texts.ts";
 import type { StrategyRow } from "../control-rows.ts";
 import { QuotaGauges } from "./quota-gauges.tsx";
-import { type TableColumn, VirtualTable } from "./virtual-table.tsx";
+import { counts, type TableColumn, words } from "./table-columns.ts";
+import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 
 type Waiting = { key: string; kind: string; owner: string; queued: number; inFlight: number };
@@ -26,37 +27,31 @@ const order = Object.keys(classes);
 const rankOf = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 
 const waitingColumns: readonly TableColumn<Waiting>[] = [
-  {
-    name: "action",
-    text: ({ kind }) => classes[kind] ?? kind,
+  words("action", ({ kind }) => classes[kind] ?? kind, {
     value: ({ kind }) => rankOf(kind),
-    isText: true,
     width: 150,
     narrow: 110,
     grow: true,
-  },
-  { name: "of", text: ({ owner }) => owner, value: ({ owner }) => owner, isText: true, width: 150, narrow: 84 },
-  {
-    name: "waiting",
-    text: ({ queued }) => figure(queued),
-    value: ({ queued }) => queued,
+  }),
+  words("of", ({ owner }) => owner, { width: 150, narrow: 84 }),
+  counts("waiting", ({ queued }) => queued, {
     tone: ({ queued }) => (queued > 0 ? "amber" : ""),
     width: 80,
     narrow: 70,
-  },
-  { name: "in flight", text: ({ inFlight }) => figure(inFlight), value: ({ inFlight }) => inFlight, width: 80 },
+  }),
+  counts("in flight", ({ inFlight }) => inFlight, { width: 80 }),
 ];
 
+const weightOfFill = ({ weight, fills }: StrategyRow) => (fills === 0 ? 0 : weight / fills);
+
 const spentColumns: readonly TableColumn<StrategyRow>[] = [
-  { name: "strategy", text: ({ name }) => name, value: ({ name }) => name, isText: true, width: 150, grow: true },
-  { name: "weight", text: ({ weight }) => figure(weight), value: ({ weight }) => weight, width: 100 },
-  {
-    name: "a fill",
+  words("strategy", ({ name }) => name, { width: 150, grow: true }),
+  counts("weight", ({ weight }) => weight, { width: 100 }),
+  counts("a fill", weightOfFill, {
     label: "weight for each fill",
-    text: ({ weight, fills }) => (fills === 0 ? "–" : figure(weight / fills, 1)),
-    value: ({ weight, fills }) => (fills === 0 ? 0 : weight / fills),
+    text: (row) => (row.fills === 0 ? "–" : figure(weightOfFill(row), 1)),
     width: 80,
-  },
+  }),
 ];
 
 const waitingIn = ({ state }: WatchedEngine) =>

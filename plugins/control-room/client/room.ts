@@ -1,5 +1,5 @@
 /**
- * What the page shows: its engines, the one in sight, the open view, and the texts and dialogs above them.
+ * State of the page: its engines, the one in sight, the open view, and the texts and dialogs above them.
  *
  * Invariants: at most `streamsMax` engines are streamed, the shown one always; ages and windows advance several times a
  * second; a note disappears after a while.
@@ -23,7 +23,7 @@ export class Room {
   readonly tick = signal(0);
   readonly engines = signal<readonly WatchedEngine[]>([]);
   readonly view = signal("Overview");
-  /** Whether the token may act. */
+  /** True if the token may act. */
   readonly mayAct = signal(false);
   /** Shown before any engine is known. */
   readonly problem = signal("connecting …");

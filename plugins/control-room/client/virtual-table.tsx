@@ -11,25 +11,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Button } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
 import { classOf, leastWidths, narrowed, tracksOf } from "./column-widths.ts";
-
-/**
- * A column: `value` is what it is sorted by, `wide` leaves it out on narrow screens, `narrow` is its width there,
- * `grow` takes the room that is left; with `press` its text is that of a button, and no text no button.
- */
-export type TableColumn<R> = {
-  name: string;
-  text: (row: R) => string;
-  press?: (row: R) => void;
-  value?: (row: R) => number | string;
-  title?: (row: R) => string;
-  tone?: (row: R) => string;
-  isText?: boolean;
-  wide?: boolean;
-  width: number;
-  narrow?: number;
-  grow?: boolean;
-  label?: string;
-};
+import type { TableColumn } from "./table-columns.ts";
 
 type TableParts<R> = {
   label: string;

@@ -22,7 +22,7 @@ export class WatchedEngine {
   feed;
   #tick;
   #takenAt = nowMs();
-  /** What follows from the updates since `shownAt`. */
+  /** Sections that have changed since `shownAt`, with the work that shows them. */
   #waiting: Map<object, () => void> = new Map();
   #shownAt = Number.NEGATIVE_INFINITY;
 

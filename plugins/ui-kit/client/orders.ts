@@ -5,7 +5,7 @@
  * to be drawn one by one, their lowest and highest prices are kept for each small stretch.
  */
 
-import type { OrderData, PageData } from "../page-data.ts";
+import type { OrderData, PriceData } from "../page-data.ts";
 import { valueAt } from "./columns.ts";
 import type { Span } from "./pane.ts";
 
@@ -21,7 +21,7 @@ const eachMax = 700;
 const known: WeakMap<OrderData, Lives> = new WeakMap();
 
 /** First place of each order's phases, and when it rested; from NaN where it never did. */
-export const livesOf = ({ orders, phases, spanMs }: PageData): Lives => {
+export const livesOf = ({ orders, phases, spanMs }: Pick<PriceData, "orders" | "phases" | "spanMs">): Lives => {
   const found = known.get(orders);
   if (found !== undefined) return found;
   const count = orders.px.length;

@@ -7,7 +7,7 @@
  */
 
 import type uPlot from "uplot";
-import type { PageData } from "../page-data.ts";
+import type { PageData, PriceData } from "../page-data.ts";
 import type { Bars, FillGroup } from "./columns.ts";
 import { barsBetween, fillGroups, lastPlace, lineBetween, valueAt } from "./columns.ts";
 import { element } from "./elements.ts";
@@ -61,7 +61,7 @@ export class PricePane implements Pane {
   #keys = element("span", { class: "keys-of-lines" });
   #value = element("output", {});
 
-  constructor(data: PageData, shared: Shared, shown: Shown, height: number) {
+  constructor(data: PriceData, shared: Shared, shown: Shown, height: number) {
     this.#data = data;
     this.#height = height;
     this.#shown = shown;

@@ -8,19 +8,19 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import type { PageData } from "../page-data.ts";
+import type { PriceData } from "../page-data.ts";
 import type { FillGroup } from "./columns.ts";
 import { valueAt } from "./columns.ts";
 import { livesOf } from "./orders.ts";
 import { countOf, figure, instant, lasting } from "./texts.ts";
 
-const instrumentOf = ({ instruments }: PageData, instrument: number) =>
-  instruments[instrument] as PageData["instruments"][number];
+const instrumentOf = ({ instruments }: PriceData, instrument: number) =>
+  instruments[instrument] as PriceData["instruments"][number];
 
-export const storyOf = (data: PageData, group: FillGroup) =>
+export const storyOf = (data: PriceData, group: FillGroup) =>
   group.count === 1 ? <FillStory data={data} fill={group.first} /> : <GroupStory data={data} group={group} />;
 
-const GroupStory = ({ data, group }: { data: PageData; group: FillGroup }) => {
+const GroupStory = ({ data, group }: { data: PriceData; group: FillGroup }) => {
   const { first, count, buy, px, low, high, qty, fee, until } = group;
   const { base, places, instId } = instrumentOf(data, valueAt(data.fills.instrument, first));
   const [from, to] = [valueAt(data.fills.at, first), until].map((at) => instant(at + data.startAt));
@@ -36,7 +36,7 @@ const GroupStory = ({ data, group }: { data: PageData; group: FillGroup }) => {
   );
 };
 
-const FillStory = ({ data, fill }: { data: PageData; fill: number }) => {
+const FillStory = ({ data, fill }: { data: PriceData; fill: number }) => {
   const { fills } = data;
   const { base, places, instId } = instrumentOf(data, valueAt(fills.instrument, fill));
   const isBuy = fills.buy[fill] === 1;
@@ -60,7 +60,7 @@ const FillStory = ({ data, fill }: { data: PageData; fill: number }) => {
 };
 
 /** Steps of an order, by time: the strategy's request, the phases, and the fill. */
-const stepsOf = (data: PageData, order: number, filledAt: number) => {
+const stepsOf = (data: PriceData, order: number, filledAt: number) => {
   const { orders, phases } = data;
   const first = valueAt(livesOf(data).first, order);
   const steps = Array.from({ length: valueAt(orders.phases, order) }, (_, index) => ({
@@ -77,7 +77,7 @@ const stepsOf = (data: PageData, order: number, filledAt: number) => {
   ].sort((a, b) => a.at - b.at);
 };
 
-const OrderStory = ({ data, order, filledAt }: { data: PageData; order: number; filledAt: number }) => {
+const OrderStory = ({ data, order, filledAt }: { data: PriceData; order: number; filledAt: number }) => {
   const { orders, slots, types, reasons } = data;
   const strategy = data.strategies[valueAt(orders.strategy, order)] ?? "no strategy";
   const px = valueAt(orders.px, order);
@@ -107,7 +107,7 @@ const OrderStory = ({ data, order, filledAt }: { data: PageData; order: number; 
 export type Told = { at: number; px: number; story: VNode; isPinned?: boolean };
 
 /** Returns the story of one fill at its mark. */
-export const fillTold = (data: PageData, fill: number): Told => ({
+export const fillTold = (data: PriceData, fill: number): Told => ({
   at: valueAt(data.fills.at, fill),
   px: valueAt(data.fills.px, fill),
   story: <FillStory data={data} fill={fill} />,
