@@ -19,7 +19,10 @@ export class RunSamples {
   exposure: ExposurePoint[] = [];
   readonly #tally: TradeStatistics;
   #prices: ReadonlyMap<string, string>[] = [];
-  #profits: ReadonlyMap<string, string>[] = [];
+  /** Index of each strategy in the lists of profits. */
+  readonly #indexes = new Map<string, number>();
+  /** Lists, because a map of each sample takes several times as much. */
+  #profits: (readonly string[])[] = [];
 
   constructor(tally: TradeStatistics) {
     this.#tally = tally;
@@ -28,9 +31,24 @@ export class RunSamples {
   /** `prices` are those of instruments; what is held is valued by `marks`, which are the same where left out. */
   add(at: number, equity: string, prices: ReadonlyMap<string, string>, marks: Prices = prices): void {
     this.#prices.push(prices);
-    this.#profits.push(this.#tally.profits(marks));
+    this.#profits.push(this.#profitsAt(marks));
     this.exposure.push({ at: Math.round(at), ...this.#tally.exposure(marks) });
     this.equity.push({ at: Math.round(at), equity });
+  }
+
+  /** Profits by the strategies' indexes; texts and lists that have not changed are those of the sample before. */
+  #profitsAt(marks: Prices): readonly string[] {
+    const before = this.#profits.at(-1) ?? [];
+    const profits: string[] = [];
+    let isSame = true;
+    for (const [name, profit] of this.#tally.profits(marks)) {
+      const index = this.#indexes.get(name) ?? this.#indexes.size;
+      this.#indexes.set(name, index);
+      const known = before[index];
+      isSame &&= known === profit;
+      profits[index] = known === profit ? known : profit;
+    }
+    return isSame && profits.length === before.length ? before : profits;
   }
 
   /** Drops every second sample. */
@@ -48,10 +66,10 @@ export class RunSamples {
   }
 
   get strategies(): readonly StrategyLine[] {
-    const names = [...(this.#profits[0]?.keys() ?? [])];
-    const points = (name: string): readonly EquityPoint[] =>
-      this.equity.map(({ at }, index) => ({ at, equity: this.#profits[index]?.get(name) ?? "0" }));
-    return names.map((strategy) => ({ strategy, points: points(strategy) }));
+    const names = [...this.#indexes.keys()].slice(0, this.#profits[0]?.length ?? 0);
+    const points = (own: number): readonly EquityPoint[] =>
+      this.equity.map(({ at }, index) => ({ at, equity: this.#profits[index]?.[own] ?? "0" }));
+    return names.map((strategy, index) => ({ strategy, points: points(index) }));
   }
 
   /** Instruments, exposure, and how returns of strategies and prices of what they traded went together. */
