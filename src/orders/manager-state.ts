@@ -127,8 +127,7 @@ export class ManagerState implements World {
   compare(order: Order): void {
     const slot = this.slotOf(order);
     if (slot === undefined || !slot.isUncompared) return;
-    const mayStay = order.terms.wantedQty === undefined || !this.exitLimits.isExcess(order);
-    compareWithLatest(slot, mayStay ? this.counted(slot) : undefined, this.specify);
+    compareWithLatest(slot, this.exitLimits.isExcess(order) ? undefined : this.counted(slot), this.specify);
   }
 
   /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */

@@ -246,14 +246,7 @@ type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
 type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
 type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
 
-// biome-ignore format: a list of words
-const requestEvents: ReadonlySet<OrderEvent["type"]> = new Set<RequestEvent["type"]>([
-  "suited", "changeAsked", "changeSent", "changeEnded", "cancelAsked", "cancelRecalled", "cancelSent", "cancelEnded",
-]);
-const isRequestEvent = (event: OpenEvent): event is RequestEvent => requestEvents.has(event.type);
-
 const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
-  if (isRequestEvent(event)) return moveRequest(order, event);
   switch (event.type) {
     case "notExecuted":
     case "rejected":
@@ -268,6 +261,8 @@ const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean =
       return takeAbsence(order, state);
     case "noted":
       return move(order, state, event.reason);
+    default:
+      return moveRequest(order, event);
   }
 };
 

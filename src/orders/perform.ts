@@ -33,27 +33,21 @@ interface PerformerParts extends StepParts {
   readonly amends: OrderAmends;
 }
 
+/** Effects inside the room. */
+type InnerKind =
+  | "publish"
+  | "evaluate"
+  | "place"
+  | "withdraw"
+  | "cancel"
+  | "amend"
+  | "query"
+  | "resume"
+  | "decide"
+  | "schedule";
+
 /** An effect outside the room. */
 type Note = Exclude<Effect, { readonly kind: InnerKind }>;
-
-const innerKinds = [
-  "publish",
-  "evaluate",
-  "place",
-  "withdraw",
-  "cancel",
-  "amend",
-  "query",
-  "resume",
-  "decide",
-  "schedule",
-] as const satisfies readonly Effect["kind"][];
-
-type InnerKind = (typeof innerKinds)[number];
-
-const inner: ReadonlySet<Effect["kind"]> = new Set(innerKinds);
-
-const isNote = (effect: Effect): effect is Note => !inner.has(effect.kind);
 
 export class Performer {
   /** Every refusal that is news. */
@@ -78,10 +72,6 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    if (isNote(effect)) {
-      this.#note(effect);
-      return;
-    }
     switch (effect.kind) {
       case "publish":
         this.#publish(effect.order, effect.at);
@@ -90,7 +80,7 @@ export class Performer {
         this.evaluate(effect.slot);
         return;
       case "place":
-        this.#parts.placements.submit(effect.slot, effect.wanted, effect.approval);
+        this.#parts.placements.submit(effect);
         return;
       case "withdraw":
         withdraw(effect.slot);
@@ -112,6 +102,9 @@ export class Performer {
         return;
       case "schedule":
         this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
+        return;
+      default:
+        this.#note(effect);
     }
   }
 

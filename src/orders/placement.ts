@@ -13,7 +13,8 @@ import { instTypeOf } from "../contract/inst-id.ts";
 import { elementVerdict } from "../contract/rejections.ts";
 import type { ElementResult, PlaceBody } from "../contract/schemas.ts";
 import { isSluiceError } from "../errors.ts";
-import { type Effects, noEffects, publish, type Run } from "./effects.ts";
+import type { ActionClass } from "../journal/events.ts";
+import { type Effect, type Effects, noEffects, publish, type Run } from "./effects.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { doubt } from "./order-search.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
@@ -23,15 +24,52 @@ import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
 const nothing = (): void => undefined;
 
-/** One placement, from its ruling to the outcome of its request. */
-interface Placement extends QueuedPlacement {
+/** A placement that was approved. */
+type Asked = Pick<Extract<Effect, { readonly kind: "place" }>, "slot" | "wanted" | "approval">;
+
+/** What a placement asks when its quota is granted, and reports to at its end. */
+interface Decider {
+  decide(placement: Placement, now: number): Order | undefined;
+  end(placement: Placement, outcome: Outcome<ElementResult>): void;
+}
+
+/** One placement, from its ruling to the outcome of its request, and the call that carries it. */
+class Placement implements QueuedPlacement, Call<"placeOrder"> {
+  readonly endpoint = "placeOrder";
+  readonly class: ActionClass;
+  readonly owner: string;
+  readonly permission: string;
+  readonly instId: string;
   readonly slot: Slot;
+  readonly wanted: WantedOrder;
   /** Approval of this turn, and the number of order changes it counted; undefined once the turn has ended. */
   approval: Approval | undefined;
   readonly changes: number;
-  order: Order | undefined;
-  isEnded: boolean;
-  withdraw: () => void;
+  order: Order | undefined = undefined;
+  isEnded = false;
+  withdraw: () => void = nothing;
+  readonly #decider: Decider;
+
+  constructor(decider: Decider, { slot, wanted, approval }: Asked, permission: string, changes: number) {
+    this.#decider = decider;
+    this.class = wanted.reduceOnly === true ? "close" : "place";
+    this.owner = slot.strategy;
+    this.permission = permission;
+    this.instId = wanted.instId;
+    this.slot = slot;
+    this.wanted = wanted;
+    this.approval = approval;
+    this.changes = changes;
+  }
+
+  input(_: number, now: number): PlaceBody | undefined {
+    const order = this.#decider.decide(this, now);
+    return order === undefined ? undefined : bodyOf(order);
+  }
+
+  done(outcome: Outcome<ElementResult>): void {
+    this.#decider.end(this, outcome);
+  }
 }
 
 export class Placements {
@@ -67,45 +105,19 @@ export class Placements {
   }
 
   /** Queues a placement that was approved. */
-  submit(slot: Slot, wanted: WantedOrder, approval: Approval): void {
-    const { changes } = this.#state;
-    const placement: Placement = {
-      slot,
-      wanted,
-      approval,
-      changes,
-      order: undefined,
-      isEnded: false,
-      withdraw: nothing,
-    };
+  submit(asked: Asked): void {
+    const { slot, wanted } = asked;
+    const placement = new Placement(this, asked, this.#permissionOf(wanted), this.#state.changes);
     const failures = slot.followUp?.failures ?? 0;
     const isClose = slot.isLate && failures % 2 === 1 && this.#state.closesAll(slot, wanted);
     try {
-      placement.withdraw = isClose
-        ? this.#gateway.submit(this.#closeCall(placement))
-        : this.#gateway.submit(this.#placeCall(placement));
+      placement.withdraw = isClose ? this.#gateway.submit(this.#closeCall(placement)) : this.#gateway.submit(placement);
       placement.approval = undefined;
       if (placement.order === undefined && !placement.isEnded) slot.queued = placement;
     } catch (error) {
       if (!isSluiceError(error)) throw error;
       this.#run(this.#fail(placement, error.message));
     }
-  }
-
-  #placeCall(placement: Placement): Call<"placeOrder"> {
-    const { slot, wanted } = placement;
-    return {
-      endpoint: "placeOrder",
-      class: wanted.reduceOnly === true ? "close" : "place",
-      owner: slot.strategy,
-      permission: this.#permissionOf(wanted),
-      instId: wanted.instId,
-      input: (_, now) => {
-        const order = this.#decide(placement, now);
-        return order === undefined ? undefined : bodyOf(order);
-      },
-      done: (outcome) => this.#end(placement, outcome),
-    };
   }
 
   /**
@@ -121,11 +133,11 @@ export class Placements {
       owner: slot.strategy,
       instId,
       input: (_, now) => {
-        const order = this.#decide(placement, now);
+        const order = this.decide(placement, now);
         return order === undefined ? undefined : { instId, clOrdId: order.clOrdId };
       },
       done: (outcome) => {
-        if (outcome.kind !== "done") this.#end(placement, outcome);
+        if (outcome.kind !== "done") this.end(placement, outcome);
         // The answer names no order: it is searched by its client order id.
         else if (placement.order !== undefined)
           this.#run(doubt(placement.order, "the answer to a close call names no order"));
@@ -134,7 +146,7 @@ export class Placements {
   }
 
   /** Decides what to send now that the placement may leave. */
-  #decide(placement: Placement, now: number): Order | undefined {
+  decide(placement: Placement, now: number): Order | undefined {
     const { slot, approval, changes } = placement;
     const state = this.#state;
     const { wanted } = slot;
@@ -151,7 +163,7 @@ export class Placements {
     return order;
   }
 
-  #end(placement: Placement, outcome: Outcome<ElementResult>): void {
+  end(placement: Placement, outcome: Outcome<ElementResult>): void {
     const { order, slot } = placement;
     placement.isEnded = true;
     if (order !== undefined) this.#run(this.#read(order, outcome));

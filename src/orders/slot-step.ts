@@ -58,7 +58,7 @@ const stepOf = (
   isHeld: boolean,
 ): Effects => {
   const { order, settled, queued } = slot;
-  const isExcess = order !== undefined && order.terms.wantedQty !== undefined && state.exitLimits.isExcess(order);
+  const isExcess = order !== undefined && state.exitLimits.isExcess(order);
   const isAllowed = !isHeld && mayPlace(state.modeOf(slot), wanted);
   const mayAmend = isAllowed && order !== undefined && parts.amends.mayChange(order, wanted);
   const view = { wanted, order, isQueued: queued !== undefined, settled, mayPlace: isAllowed, isExcess, mayAmend };
