@@ -100,18 +100,7 @@ class RequestsOfStart implements StartWatch {
   readonly guard = <T>(source$: Observable<T>): Observable<T> => source$.pipe(takeUntil(this.#failed$));
 
   readonly interceptor: Interceptor = (next) => (request, sink) => {
-    if (!this.#isOn) {
-      next(request, sink);
-      return;
-    }
-    const onResponse = (response: WireResponse): void => {
-      if (this.#isOn && !sink.closed) this.#answered(request, response);
-    };
-    const onFailed = (error: unknown): void => {
-      if (this.#isOn && !sink.closed) this.#lost(error);
-    };
-    const isImpatient = request.method === "GET" && this.#patienceMs <= patienceMsMost;
-    next(request, observing(isImpatient ? this.#impatient(request, sink) : sink, onResponse, onFailed));
+    next(request, this.#isOn ? this.#observed(request, sink) : sink);
   };
 
   begin(): void {
@@ -125,6 +114,17 @@ class RequestsOfStart implements StartWatch {
   end(): void {
     this.#isOn = false;
     this.#timer?.cancel();
+  }
+
+  #observed(request: WireRequest, sink: ResponseSink): ResponseSink {
+    const onResponse = (response: WireResponse): void => {
+      if (this.#isOn && !sink.closed) this.#answered(request, response);
+    };
+    const onFailed = (error: unknown): void => {
+      if (this.#isOn && !sink.closed) this.#lost(error);
+    };
+    const isImpatient = request.method === "GET" && this.#patienceMs <= patienceMsMost;
+    return observing(isImpatient ? this.#impatient(request, sink) : sink, onResponse, onFailed);
   }
 
   #impatient({ endpoint }: WireRequest, sink: ResponseSink): ResponseSink {
