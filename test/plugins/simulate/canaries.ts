@@ -94,7 +94,7 @@ export const canaries: readonly Canary[] = [
   { name: "a surplus order stays", file: arrivals, find: "if (slot.order !== order) return this.#cancelOlder(order);", put: "if (slot.order !== order && slot.order === undefined) return this.#cancelOlder(order);", seed: 65 },
   { name: "generations seen in use are used again", file: idGeneration, find: "this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));", put: "", seed: 4 },
   { name: "the minute holds twice as much", file: "src/scheduler/quota/layers.ts", find: `{ scope: "uid", ...uid,`, put: `{ scope: "uid", ...uid, capacity: uid.capacity * 2,`, seed: 1 },
-  { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `scope: "key",\n      ...key,`, put: `scope: "key",\n      ...key,\n      capacity: key.capacity * 10,`, seed: 21 },
+  { name: "the key's second is not counted", file: "src/scheduler/quota/layers.ts", find: `{ scope: "key", ...key, anchor,`, put: `{ scope: "key", ...key, capacity: key.capacity * 10, anchor,`, seed: 21 },
   { name: "a lost request is not counted", file: "src/scheduler/quota/fixed-window.ts", find: "this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);", put: "this.#usage.undo(first, units);", seed: 41 },
   { name: "a lost request hides in what was told before it", file: "src/scheduler/quota/window-usage.ts", find: "slot.reported + unheard", put: "slot.reported", config: "brimful", seed: 25 },
   { name: "the service's clock is ours", file: "src/scheduler/quota/server-clock.ts", find: "bounds.lo = stamps.lo - drifted - this.#dateSlackMs;", put: "bounds.lo = 0;", seed: 1 },
