@@ -22,6 +22,7 @@ import {
   zero,
 } from "../../decimal-value.ts";
 import type { ProtectionKind, ProtectionRecord } from "../../journal/protection-records.ts";
+import { isNumbered } from "../slot.ts";
 import { averageOf, isAtOrBeyond, levelOf, type Protect, type Trigger, trailingPxOf } from "./protect.ts";
 
 /**
@@ -85,7 +86,8 @@ export class Protection {
   constructor(name: Name, side: Side, protect: Protect, profile: Profile) {
     this.#mayRest = isCancelable(name.instId, profile);
     this.name = name;
-    this.slot = name.name;
+    // A number, which journals of earlier versions have, was a slot of another run.
+    this.slot = isNumbered(name.name) ? "" : name.name;
     this.side = side;
     this.protect = protect;
   }

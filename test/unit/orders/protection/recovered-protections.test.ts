@@ -154,23 +154,29 @@ describe("What is bought by hand without a slot", () => {
     expect(rig.orderManager.wantOne("s", slot, wanted)).toBeUndefined();
     rig.run();
   };
-  const inherited = (rig: Rig, before: Rig): void => {
+  const inherited = (rig: Rig, before: Rig, more: object): void => {
     rig.resources.history.value$.subscribe();
     rig.run(2_000);
     market(rig, 600_000);
     const booked = { qty: "0.01", entry: "600.001", realised: "0", fees: "0", open: {} };
     rig.orderManager.inherit([{ strategy: "s", instId: swap, position: "0.01", cash: "-600.001", booked }], []);
     const last = new Map(before.protectionRecords.map((record) => [record.name, record]));
-    rig.orderManager.restore([...last.values()], []);
+    rig.orderManager.restore(
+      [...last.values()].map((record) => ({ ...record, ...more })),
+      [],
+    );
     rig.orderManager.rearm();
   };
 
-  it("keeps its own stop beside that of the previous run's order of the same number", () => {
+  it.each([
+    ["its client order id", {}],
+    ["its number, as in older journals", { name: "#0" }],
+  ])("keeps its own stop beside that of the previous run's order of the same number, kept by %s", (_, more) => {
     const before = ready();
     market(before, 600_000);
     byHand(before, "#0", { protect: { stopLoss: "59000" } });
     const rig = createRig({ earlier: before });
-    inherited(rig, before);
+    inherited(rig, before, more);
     byHand(rig, "#0", { protect: { stopLoss: "59500" } });
     expect(new Set(rig.protectionRecords.map(({ name }) => name)).size).toBe(2);
     market(rig, 594_000);
