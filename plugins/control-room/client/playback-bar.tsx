@@ -23,7 +23,7 @@ export const PlaybackBar = ({ room, actions }: { room: Room; actions: Actions })
   const shown = held.value === undefined ? at : instantAt(held.value);
   const missing = unrecordedText(room.current.value?.engine?.unrecorded);
   return (
-    <div class="played">
+    <section class="played" aria-label="played run">
       <div class="bar playback" role="toolbar" aria-label="playback">
         <Button text="|◂" label="to the start" act={() => actions.play({ seekTo: from })} class="acts" />
         <Button
@@ -60,6 +60,6 @@ export const PlaybackBar = ({ room, actions }: { room: Room; actions: Actions })
         <output class="clock">{exactInstant(shown).slice(0, held.value === undefined ? 21 : 23)}</output>
       </div>
       {missing !== "" && <p class="missing soft">{missing}</p>}
-    </div>
+    </section>
   );
 };

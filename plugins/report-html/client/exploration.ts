@@ -1,5 +1,5 @@
 /**
- * What the charts of a report show: the stretch of time, whose fills and orders, and the fill or trade that is looked at.
+ * State of the charts of a report: the stretch of time, whose fills and orders, and the fill or trade that is looked at.
  *
  * Invariants: all panes show the same time and the same instant under the cursor; a change of what is shown lets go of
  * the fill that was looked at.
@@ -101,7 +101,7 @@ export class Exploration {
     this.#listen();
   }
 
-  /** Is given the function that tells whether the last press was a drag. */
+  /** Function that returns true if the last press was a drag. */
   set wasDragged(wasDragged: () => boolean) {
     this.#wasDragged = wasDragged;
   }

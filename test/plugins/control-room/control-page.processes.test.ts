@@ -10,9 +10,6 @@ if (chromiumPath === undefined)
   console.warn("SKIPPED: the page of the control room is not tried in a browser, as no chromium is installed.");
 
 const picture = (name: string): URL => new URL(`pictures/${name}.png`, import.meta.url);
-/** Views that are compared with reference pictures; the others consist of the same tables. */
-const pictured = ["Overview", "Market", "Orders", "Quota"];
-
 const views = ["Overview", "Market", "Orders", "Quota", "Events", "Health"];
 
 describe.skipIf(chromiumPath === undefined)("The page of the control room", () => {
@@ -76,7 +73,6 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
         );
         expect(wide, `tables of ${view} that are wider than their place`).toEqual([]);
         expect(await faultsOf(page), view).toEqual([]);
-        if (!pictured.includes(view)) continue;
         await page.waitForTimeout(500);
         const reference = picture(`${view.toLowerCase()}-${width}-${colorScheme}`);
         expect(await differenceFrom(page, reference), view).toBeLessThan(differenceMax);
@@ -84,6 +80,37 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
       expect(trouble).toEqual([]);
     },
   );
+
+  it.each([
+    [1_440, "light"],
+    [390, "dark"],
+  ] as const)("shows at %i pixels in %s how a recorded run is played", async (width, colorScheme) => {
+    const at = Date.UTC(2026, 0, 5, 9);
+    const playback = { from: at - 3_600_000, to: at + 10_800_000, at, speed: 60, paused: false };
+    const played = madeEngine("recorded", {
+      ...{ kind: "session", environment: "", state: "stopped", playback, unrecorded: ["book", "health"] },
+    });
+    const recording = await madePort(new Map([["recorded", played]]));
+    const page = await open({ width, height: width === 390 ? 844 : 900, colorScheme, at: recording });
+    expect(await page.innerText(".missing")).toBe("Not in this recording: the book, the engine's health.");
+    expect(await page.locator(".halt").count()).toBe(0);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.waitForTimeout(500);
+    expect(await differenceFrom(page, picture(`playback-${width}-${colorScheme}`))).toBeLessThan(differenceMax);
+    await page.keyboard.press(" ");
+    await page.selectOption("select[aria-label=speed]", "300");
+    await page.keyboard.press("f");
+    await page.click("[aria-label='to the start']");
+    const slider = page.locator("[aria-label='place in the run']");
+    await slider.fill("5000");
+    const asked = [{ paused: true }, { speed: 300 }, { toNextFill: true }, { seekTo: playback.from }];
+    await expect
+      .poll(() => recording.acts.map(({ action }) => action))
+      .toEqual([...asked, { seekTo: at + 3_600_000 }].map((how) => ({ type: "play", ...how })));
+    expect(trouble).toEqual([]);
+    await page.close();
+    await recording.close();
+  });
 
   it.each([1_280, 1_400])(
     "shows at %i pixels all figures of a position to the last digit, and the button beside it",
