@@ -470,6 +470,42 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     await expect.poll(() => page.locator("dialog").count()).toBe(0);
   });
 
+  it("opens a view again as it was left: filters, sorting, and the span of its chart", async () => {
+    const page = await open();
+    await show(page, "Market");
+    await page.click("main button:text-is('10 min')");
+    const span = await page.innerText("main .clock");
+    await show(page, "Orders");
+    await page.selectOption("select[aria-label=side]", "buy");
+    await page.fill("main input[type=search]", "rung 3");
+    await page.click("[aria-label^='Orders'] th button:text-is('price')");
+    const rows = page.locator("[aria-label^='Orders'] tbody tr[data-index]");
+    const before = await rows.allInnerTexts();
+    await show(page, "Market");
+    expect(await page.innerText("main .clock")).toBe(span);
+    await show(page, "Orders");
+    expect(await page.inputValue("select[aria-label=side]")).toBe("buy");
+    expect(await page.inputValue("main input[type=search]")).toBe("rung 3");
+    expect(await page.getAttribute("th[aria-sort=descending]", "scope")).toBe("col");
+    expect(await rows.allInnerTexts()).toEqual(before);
+  });
+
+  it("draws no chart while nothing comes", async () => {
+    const page = await open();
+    await page.waitForTimeout(1_000);
+    await page.evaluate(`{
+      const { prototype } = CanvasRenderingContext2D;
+      const { clearRect } = prototype;
+      window.drawn = 0;
+      prototype.clearRect = function (...area) {
+        window.drawn++;
+        return clearRect.apply(this, area);
+      };
+    }`);
+    await page.waitForTimeout(1_000);
+    expect(await page.evaluate("window.drawn")).toBe(0);
+  });
+
   it("draws only the rows in sight, whatever there are, in the order that is asked for", async () => {
     engine.change(6_000, 1_000);
     const page = await open();
