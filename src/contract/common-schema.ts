@@ -14,7 +14,7 @@ type Schema = Readonly<Record<string, unknown>>;
 type Kind = "string" | "number" | "boolean" | "object" | "array" | "null";
 
 interface Keyword {
-  /** Kinds of values that it says something about; every kind when left out. */
+  /** Kinds of values that the keyword applies to; every kind when left out. */
   readonly of?: readonly Kind[];
   readonly isWellFormed: (argument: unknown) => boolean;
 }
@@ -107,7 +107,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
 
 const typesOf = ({ type = [] }: Schema): readonly string[] => (typeof type === "string" ? [type] : (type as string[]));
 
-/** True if the schema says nothing but what is read here, each keyword beside a type that it is for. */
+/** True if the schema has only keywords that are read here, each beside a type that it applies to. */
 const isRead = (schema: unknown): boolean => {
   if (!isObject(schema)) return false;
   const own = typesOf(schema).map((type) => kinds[type]);
