@@ -24,7 +24,10 @@ const clock = createVirtualClock(0);
 const engine = createEngine({
   service: paper({ clock, latency: constant(25) }),
   profile: { history: { ordersMax } },
-  strategies: [joinBest({ notional: "200", keepWithin: "80", most: 2 }), ladder({ levels: 10, notional: "100", step: "0.0002" })],
+  strategies: [
+    joinBest({ notional: "200", keepWithin: "80", most: 2 }),
+    ladder({ levels: 10, notional: "100", step: "0.0002" }),
+  ],
 });
 let ended = 0;
 engine.log.on(["order.changed"], ({ phase }) => {
