@@ -31,8 +31,10 @@ const isListOf = (argument: unknown, fits: (item: unknown) => boolean): boolean 
   Array.isArray(argument) && new Set(argument).size === argument.length && argument.every(fits);
 
 const isPattern = (argument: unknown): boolean => {
+  if (typeof argument !== "string") return false;
   try {
-    return typeof argument === "string" && new RegExp(argument, "u") !== undefined;
+    new RegExp(argument, "u").test("");
+    return true;
   } catch {
     return false;
   }
@@ -107,7 +109,7 @@ const keywords: Readonly<Record<string, Keyword>> = {
 
 const typesOf = ({ type = [] }: Schema): readonly string[] => (typeof type === "string" ? [type] : (type as string[]));
 
-/** True if the schema has only keywords that are read here, each beside a type that it applies to. */
+/** True if the schema has only keywords that are read here, each with a type that it applies to. */
 const isRead = (schema: unknown): boolean => {
   if (!isObject(schema)) return false;
   const own = typesOf(schema).map((type) => kinds[type]);
@@ -131,7 +133,7 @@ const isBetween = (value: number, least: unknown, most: unknown): boolean =>
 
 const textFits = ({ minLength, maxLength, pattern, format }: Schema, text: string): boolean => {
   // Characters, of which some are two units long.
-  if (!isBetween([...text].length, minLength, maxLength)) return false;
+  if (!isBetween(Array.from(text).length, minLength, maxLength)) return false;
   if (pattern !== undefined && !new RegExp(pattern as string, "u").test(text)) return false;
   return format === undefined || textFormats[format as string]?.(text) === true;
 };
