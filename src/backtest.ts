@@ -37,6 +37,7 @@ export {
 export { type FromFixtureOptions, fromFixture } from "./backtest/recorded-feed.ts";
 export { type RunOptions, runBacktest } from "./backtest/runner.ts";
 export { withDetails } from "./backtest/with-details.ts";
+export type { Assumption } from "./contract/assumption.ts";
 export type { LivePrices, OpenPrices } from "./market/live-prices.ts";
 export { type WrittenFixture, writeFixture } from "./market/tape/fixture.ts";
 export { type GenerateMarketOptions, generateMarket } from "./market/tape/generate-market.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { type Event, SluiceError } from "sluice";
 import type { RunReport } from "sluice/backtest";
 import { createContract } from "sluice/dialect";
-import { excerpt, readManifest } from "sluice/extension";
+import { assumptionText, excerpt, readManifest } from "sluice/extension";
 import { comparableFacts, readSession, type Session, sessionFile } from "sluice/plugins/session";
 import { RunReader } from "./run-reader.ts";
 import type { RunFacts, RunRecord } from "./run-record.ts";
@@ -81,14 +81,14 @@ export const factsOfReport = ({ seed, fixture, quota, assumptions }: RunReport):
   market: fixture.contentHash,
   limits: quota.limits,
   service: "backtest",
-  ...split(assumptions),
+  ...split(assumptions.map(assumptionText)),
 });
 
-/** Latency apart from what else is assumed; what follows from other facts is left out. */
-export const split = (assumptions: readonly string[]): Pick<RunFacts, "latency" | "assumptions"> => {
-  const latency = assumptions.find((line) => line.startsWith("latency: "))?.slice("latency: ".length);
-  const rest = assumptions.filter((line) => !/^(latency|limits|no limits): /.test(line));
-  return { ...(latency !== undefined && { latency }), ...(assumptions.length > 0 && { assumptions: rest }) };
+/** Latency apart from what else is assumed; what follows from other facts is left out. A line is an assumption. */
+export const split = (lines: readonly string[]): Pick<RunFacts, "latency" | "assumptions"> => {
+  const latency = lines.map((line) => /^latency: ([^;]+)/i.exec(line)?.[1]).find((found) => found !== undefined);
+  const rest = lines.filter((line) => !/^(latency|limits|no limits): /i.test(line));
+  return { ...(latency !== undefined && { latency }), ...(lines.length > 0 && { assumptions: rest }) };
 };
 
 const runOfJournal = (path: string, text: string): RunRecord => {

@@ -21,10 +21,6 @@ export const blocksOf = (blocks: readonly ReportBlock[]): Markup =>
 export const pairOf = (blocks: readonly ReportBlock[]): Markup =>
   html`<div class="pair">${blocks.map((block, index) => html`${raw(index === 0 ? "" : "\n")}<div>${blockOf(block)}</div>`)}</div>`;
 
-/** Sentences as a list. */
-export const listOf = (blocks: readonly ReportBlock[]): Markup =>
-  html`<ul>${blocks.map((block) => (block.kind === "sentence" ? html`<li>${block.text}</li>` : nothing))}</ul>`;
-
 const blockOf = (block: ReportBlock): Markup => {
   if (block.kind === "table") return reportTable(block);
   const kind = block.tone === undefined ? nothing : raw(` class="${block.tone === "bad" ? "warn" : "soft"}"`);

@@ -13,7 +13,7 @@ import { chartStyle, explorerStyle, html, type Markup, nothing, pageScript, raw,
 import { packed } from "./packing.ts";
 import { pageContents } from "./page-contents.ts";
 import { periodSection, type Sheet } from "./period-table.ts";
-import { blocksOf, listOf, pairOf, tiles } from "./report-blocks.ts";
+import { blocksOf, pairOf, tiles } from "./report-blocks.ts";
 import { returnsSection } from "./returns-section.ts";
 
 /**
@@ -55,12 +55,11 @@ const contentOf = ({ id, blocks }: ReportSection, sheet: Sheet): Markup => {
       return html`${pairOf(blocks)}${periodSection(sheet)}`;
     case "returns":
       return returnsSection(blocks, sheet);
-    case "assumptions":
-      return listOf(blocks);
     case "strategies":
     case "quota":
     case "rejections":
     case "recording":
+    case "assumptions":
       return blocksOf(blocks);
   }
 };

@@ -10,6 +10,7 @@ import type { Observable } from "rxjs";
 import type { ServiceSpec } from "sluice";
 import type { WireResponse } from "sluice/dialect";
 import {
+  assumptionText,
   limitHeaders,
   type OpenService,
   type ResponseSink,
@@ -57,7 +58,7 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
       refusesOrders: ordersRefused !== undefined,
       watchful,
       ...(listFixed && { listFixed }),
-      assumptions,
+      assumptions: assumptions.map(assumptionText),
     });
     const own = new InputSequencer(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
     turns = own;

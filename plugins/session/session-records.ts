@@ -70,6 +70,7 @@ export interface ServiceFacts {
   readonly watchful: boolean;
   /** True if the list of products could not change, so that it was read once. */
   readonly listFixed?: boolean;
+  /** One text for each. */
   readonly assumptions: readonly string[];
 }
 

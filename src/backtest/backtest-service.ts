@@ -4,6 +4,7 @@
  * Invariants: both open the same simulated service; a backtest's clock moves only when the runner moves it, paper's is
  * the machine's; options are checked like any other config.
  */
+
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +12,7 @@ import type { OpenService, ServiceEnv, ServiceSpec } from "../client/service-por
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
 import { createVirtualClock, type VirtualClock } from "../clock/virtual-clock.ts";
+import type { Assumption } from "../contract/assumption.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
 import type { LivePrices, OpenPrices } from "../market/live-prices.ts";
@@ -18,7 +20,7 @@ import { readFixture } from "../market/tape/fixture.ts";
 import { generateParts, instrumentFor, type MadeMarket } from "../market/tape/generate.ts";
 import type { Tape } from "../market/tape/tape.ts";
 import type { Fees } from "../venue/venue.ts";
-import { currencyText, reportCurrency } from "./conversion.ts";
+import { currencyAssumption, reportCurrency } from "./conversion.ts";
 import { type Fills, modelOf } from "./fill-models.ts";
 import { checkFunding, type FundingChoice } from "./funding-schedule.ts";
 import { type LatencyModel, lognormal } from "./latency.ts";
@@ -283,10 +285,10 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
       pendingPushedMs,
       assumptions: [
         ...simulated.assumptions,
-        currencyText(tape, currency),
-        ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedText] : []),
-        ...(pendingPushedMs === undefined ? [] : [longBarText]),
-        ...(merged.warmUpMs ? [warmUpText(tradesAt)] : []),
+        currencyAssumption(tape, currency),
+        ...(listFixed && tape.endAt - tape.startAt > refreshMs ? [listFixedAssumption] : []),
+        ...(pendingPushedMs === undefined ? [] : [longBarAssumption]),
+        ...(merged.warmUpMs ? [warmUpAssumption(tradesAt)] : []),
       ],
       start: () => undefined,
       stop: () => undefined,
@@ -302,7 +304,11 @@ export const backtest = (options: BacktestOptions = {}): BacktestSpec => {
   return { kind: "backtest", options: checked, openWith, open };
 };
 
-const listFixedText = "no change of the products is recorded, so that their list is read once and not by the hour";
+const listFixedAssumption: Assumption = {
+  what: "List of products",
+  value: "no change is recorded",
+  consequence: "it is read once and not by the hour",
+};
 
 const hourMs = 3_600_000;
 
@@ -316,11 +322,17 @@ const longBarMs = ({ series }: Tape): number | undefined => {
   return lengths.length > 0 && shortest >= hourMs ? shortest : undefined;
 };
 
-const longBarText =
-  "resting orders are listed once a bar, as pushes cannot be lost here; a live engine lists them every 30 s";
+const longBarAssumption: Assumption = {
+  what: "Lists of resting orders",
+  value: "read once a bar",
+  consequence: "pushes cannot be lost here; a live engine lists them every 30 s",
+};
 
-const warmUpText = (tradesAt: number): string =>
-  `warm-up until ${new Date(tradesAt).toISOString()}: strategies saw the market, nothing was placed, and the figures begin after it`;
+const warmUpAssumption = (tradesAt: number): Assumption => ({
+  what: "Warm-up",
+  value: `until ${new Date(tradesAt).toISOString()}`,
+  consequence: "strategies saw the market, nothing was placed, and the figures begin after it",
+});
 
 /**
  * Virtual time before the recording in which the engine starts: it reads the service's state and learns its windows.

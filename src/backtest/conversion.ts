@@ -6,6 +6,7 @@
  * no rate.
  * Not here: ways between currencies (venue/valuation.ts).
  */
+import type { Assumption } from "../contract/assumption.ts";
 import { readInstId } from "../contract/inst-id.ts";
 import { SluiceError } from "../errors.ts";
 import type { Tape } from "../market/tape/tape.ts";
@@ -30,15 +31,19 @@ export const reportCurrency = (tape: Tape, named?: string): string => {
   );
 };
 
-/** Assumption of a report about currencies, in a sentence. */
-export const currencyText = (tape: Tape, currency: string): string => {
-  const said = `results are in ${currency}`;
-  if (tape.instruments.every(({ instId }) => quoteOf(instId) === currency)) return said;
+/** Assumption of a report about currencies. */
+export const currencyAssumption = (tape: Tape, currency: string): Assumption => {
+  const about = { what: "Currency", value: `results are in ${currency}` };
+  if (tape.instruments.every(({ instId }) => quoteOf(instId) === currency)) return { ...about, consequence: "" };
   const lost = unconnected(tape, currency);
-  const converted = `${said}; what is quoted in another currency is converted at the prices of its instant`;
-  return lost.length === 0
-    ? converted
-    : `${converted}, but ${lost.join(", ")}, which nothing connects with it, is not valued`;
+  const converted = "what is quoted in another currency is converted at the prices of its instant";
+  return {
+    ...about,
+    consequence:
+      lost.length === 0
+        ? converted
+        : `${converted}, but ${lost.join(", ")}, which nothing connects with it, is not valued`,
+  };
 };
 
 /** Quote currencies of the tape that nothing connects with `currency`. */

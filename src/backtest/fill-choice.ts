@@ -6,12 +6,13 @@
  * filled from rows a model does not read; instruments without any market data have no model and are never filled.
  * Not here: what the models are (fill-models.ts).
  */
+import type { Assumption } from "../contract/assumption.ts";
 import { SluiceError } from "../errors.ts";
 import { isTerms, type Series, type SeriesKind, type Tape } from "../market/tape/tape.ts";
 import { type Matching, matchingOf } from "../venue/queue-model.ts";
 import { volumeDoubt } from "./bar-volumes.ts";
 import { isPlayed } from "./candle-prints.ts";
-import { type FillModel, type FillSource, type Fills, modelOf, queueText } from "./fill-models.ts";
+import { type FillModel, type FillSource, type Fills, modelOf, queueTerms } from "./fill-models.ts";
 
 export interface FillChoice {
   /** By the tape's instruments; undefined where nothing is recorded. */
@@ -21,8 +22,8 @@ export interface FillChoice {
   readonly matching: (instId: string) => Matching | undefined;
   /** True where the volume of bars bounds the fills of takers of the instrument. */
   readonly isCut: (instId: string) => boolean;
-  /** Sentences for the assumptions of a report. */
-  readonly sentences: readonly string[];
+  /** What a report says about fills. */
+  readonly assumptions: readonly Assumption[];
 }
 
 const needs: Readonly<Record<FillSource, SeriesKind>> = {
@@ -76,11 +77,13 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
       const model = byId.get(instId);
       return model?.from === "candles" && model.volume === "traded" && !doubts.has(instId);
     },
-    sentences: [
-      ...sentencesOf(tape, models, kinds, asked === undefined),
-      ...[...doubts].map(
-        ([instId, doubt]) => `volume of ${instId} bounds nothing, orders are filled completely: ${doubt}`,
-      ),
+    assumptions: [
+      ...assumptionsOf(tape, models, kinds, asked === undefined),
+      ...[...doubts].map(([instId, doubt]) => ({
+        what: `Volume of ${instId}`,
+        value: `bounds nothing: ${doubt}`,
+        consequence: "orders are filled completely",
+      })),
     ],
   };
 };
@@ -133,12 +136,12 @@ const lacking = ({ from }: FillModel, instId: string, held: ReadonlySet<SeriesKi
 const list = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 
-const sentencesOf = (
+const assumptionsOf = (
   { instruments }: Tape,
   models: readonly (FillModel | undefined)[],
   kinds: readonly ReadonlySet<SeriesKind>[],
   byRecording: boolean,
-): readonly string[] => {
+): readonly Assumption[] => {
   const used = finest.flatMap((from) => {
     const model = models.find((one) => one?.from === from);
     const products = instruments.flatMap(({ instId }, index) =>
@@ -152,13 +155,25 @@ const sentencesOf = (
       ({ held }) => held !== undefined && (model.from === "book" || model.from === "quotes") && !held.has("trade"),
     );
     return [
-      `fills${of} from ${model.from}, ${byRecording ? "the finest the recording holds" : "as the config says"}: ${sourceText(model)}`,
-      `queue${of} ${queueText(model.queue)}`,
-      `volume${of} ${model.volume}: ${model.from === "candles" ? barVolumeText[model.volume] : volumeText[model.volume]}`,
+      {
+        what: `Fills${of}`,
+        value: `from ${model.from}, ${byRecording ? "the finest the recording holds" : "as the config says"}`,
+        consequence: sourceText(model),
+      },
+      { what: `Queue${of}`, ...queueTerms(model.queue) },
+      {
+        what: `Volume${of}`,
+        value: model.volume,
+        consequence: model.from === "candles" ? barVolumeText[model.volume] : volumeText[model.volume],
+      },
       ...(silent.length === 0
         ? []
         : [
-            `no trades are recorded of ${list(silent.map(({ instId }) => instId))}: a resting order is filled only when the other side reaches its price`,
+            {
+              what: `Trades of ${list(silent.map(({ instId }) => instId))}`,
+              value: "not recorded",
+              consequence: "a resting order is filled only when the other side reaches its price",
+            },
           ]),
     ];
   });

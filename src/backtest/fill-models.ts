@@ -8,6 +8,7 @@
  * Invariants: a model is plain data; a wrong one is refused by place, value and remedy before anything is read.
  * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue-model.ts).
  */
+import type { Assumption } from "../contract/assumption.ts";
 import { didYouMean, SluiceError } from "../errors.ts";
 import { type FillVolume, powerDefault, type Queue } from "../venue/queue-model.ts";
 
@@ -156,15 +157,25 @@ const checkPower = (queue: Exclude<Queue, string>, wrong: (problem: string) => S
   );
 };
 
-/** The rule in words, for reports. */
-export const queueText = (queue: Queue): string => {
+/** What a report says about the queue at a price. */
+export const queueTerms = (queue: Queue): Omit<Assumption, "what"> => {
   if (queue === "through")
-    return "through: the queue is unknown, so a price alone never fills an order, only prints and prices beyond it do";
-  if (queue === "touch") return "touch: no queue is assumed, so the first print at its price fills an order";
+    return {
+      value: "through",
+      consequence: "the queue is unknown: a price alone never fills an order, only prints and prices beyond it do",
+    };
+  if (queue === "touch")
+    return { value: "touch", consequence: "no queue is assumed: the first print at its price fills an order" };
   const start =
     "a resting order waits behind the quantity displayed when it joined and moves up by prints at its price";
   if (queue === "risk-averse")
-    return `risk-averse: ${start}; cancels are taken to be behind it, as long as that is possible`;
+    return {
+      value: "risk-averse",
+      consequence: `${start}; cancels are taken to be behind it, as long as that is possible`,
+    };
   const power = queue === "probabilistic" ? powerDefault : queue.power;
-  return `probabilistic: ${start}; cancels are shared out between what is ahead of it and behind it, in proportion to their lots to the power of ${power}`;
+  return {
+    value: "probabilistic",
+    consequence: `${start}; cancels are shared out between what is ahead of it and behind it, in proportion to their lots to the power of ${power}`,
+  };
 };

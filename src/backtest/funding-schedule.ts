@@ -6,7 +6,9 @@
  * sentence.
  * Not here: what funding does to money (venue/funding.ts).
  */
+
 import type { Clock, Timer } from "../clock/clock.ts";
+import type { Assumption } from "../contract/assumption.ts";
 import { instTypeOf } from "../contract/inst-id.ts";
 import { parseHuman } from "../contract/validate.ts";
 import { SluiceError } from "../errors.ts";
@@ -84,11 +86,12 @@ export const scheduleFunding = (
   };
 };
 
-/** Sentence about funding for the report. */
-export const fundingText = (tape: Tape, choice: FundingChoice): string => {
+/** What a report says about funding: the rates, and what follows. */
+export const fundingTerms = (tape: Tape, choice: FundingChoice): Omit<Assumption, "what"> => {
   const recorded = [...recordedIn(tape)];
+  const free = { value: "not charged", consequence: "holding a swap costs and earns nothing" };
   if (choice === "off")
-    return recorded.length === 0 ? "funding is not charged" : "funding is not charged, though rates were recorded";
+    return recorded.length === 0 ? free : { ...free, value: "not charged, though rates were recorded" };
   const stated = typeof choice === "string" ? [] : unrecorded(tape);
   const parts = [
     ...(recorded.length === 0 ? [] : [`${recorded.join(", ")} at the recorded rates`]),
@@ -96,5 +99,6 @@ export const fundingText = (tape: Tape, choice: FundingChoice): string => {
       ? []
       : [`${stated.join(", ")} at a rate of ${choice.rate} every ${choice.intervalHours} h, as the config says`]),
   ];
-  return parts.length === 0 ? "funding is not charged" : `funding: ${parts.join("; ")}`;
+  if (parts.length === 0) return free;
+  return { value: parts.join("; "), consequence: "charged on the value of positions at each of its instants" };
 };

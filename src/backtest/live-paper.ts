@@ -6,10 +6,12 @@
  * prices no order is taken.
  * Not here: where prices come from (market/live-prices.ts), recorded and generated markets (backtest-service.ts).
  */
+
 import { of, ReplaySubject, switchMap } from "rxjs";
 import type { ServiceEnv, ServiceSpec, ServiceUser } from "../client/service-port.ts";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
+import type { Assumption } from "../contract/assumption.ts";
 import { SluiceError } from "../errors.ts";
 import type { PrintedMarket } from "../market/last-quotes.ts";
 import type { LivePrices, OpenPrices } from "../market/live-prices.ts";
@@ -58,7 +60,9 @@ const openLivePaper = (
     pushes$: loaded$.pipe(switchMap((simulated) => (simulated.users[index] as ServiceUser).pushes$)),
     pushing$: of(known.push),
   }));
-  const assumptions = [`prices come from ${market.name} as they are made; orders never reach it`];
+  const assumptions: Assumption[] = [
+    { what: "Prices", value: `from ${market.name}, as they are made`, consequence: "orders never reach it" },
+  ];
   let running: Running | undefined;
   let stopped = false;
   const opened = (): Running => {

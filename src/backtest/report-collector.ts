@@ -6,8 +6,8 @@
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
 
+import type { Assumption } from "../contract/assumption.ts";
 import { createContract } from "../contract/contract.ts";
-import { layers } from "../contract/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { CheckedConfig } from "../host/config.ts";
 import { coverageOf } from "../report/coverage.ts";
@@ -19,6 +19,7 @@ import { overTime, type QuotaMinute, QuotaMinutes, waitedIn } from "../report/qu
 import { hashOf, type RunReport, type StrategyReport } from "../report/report.ts";
 import type { RequestedData } from "../report/requested-data.ts";
 import { isAnnualised, returnSeries } from "../report/return-series.ts";
+import { describedLimitsText, tradesAssumption, yearsAssumption } from "../report/run-assumptions.ts";
 import { type RateOf, TradeStatistics } from "../report/trade-statistics.ts";
 import { tradedIn } from "../report/traded.ts";
 import { VolumeCuts } from "../report/volume-cuts.ts";
@@ -235,20 +236,18 @@ const quotaOf = (
 };
 
 /** Threads answer when they can, and runs could not be repeated. */
-const isolationOf = ({ strategies }: CheckedConfig): readonly string[] => {
+const isolationOf = ({ strategies }: CheckedConfig): readonly Assumption[] => {
   const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
-  return names.length === 0
-    ? []
-    : [`isolated when trading, here beside the others so that the run can be repeated: ${names.join(", ")}`];
+  if (names.length === 0) return [];
+  const consequence = "run beside the others here, so that the run can be repeated";
+  return [{ what: "Isolated strategies", value: names.join(", "), consequence }];
 };
 
-const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly string[] => {
-  const { ip, uid, key } = layers;
-  const kept = `limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`;
-  return [
-    ...assumptions,
-    limits ? kept : "no limits: the service enforces none and the engine keeps none",
-    "trades: from flat to flat, after fees, funding and fees of liquidations",
-    ...(isAnnualised(tape.endAt - tradesAt) ? ["years have 365 days and compound; the risk-free rate is 0"] : []),
-  ];
-};
+const assumptionsOf = ({ assumptions, limits, tape, tradesAt }: OpenBacktest): readonly Assumption[] => [
+  ...assumptions,
+  limits
+    ? { what: "Limits", value: describedLimitsText, consequence: "calls wait for their turn as they would live" }
+    : { what: "Limits", value: "none", consequence: "the service enforces none and the engine keeps none" },
+  tradesAssumption,
+  ...(isAnnualised(tape.endAt - tradesAt) ? [yearsAssumption] : []),
+];

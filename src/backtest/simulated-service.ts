@@ -11,6 +11,7 @@ import type { User } from "../client/gateway.ts";
 import type { OpenService, ServiceEnv } from "../client/service-port.ts";
 import { inProcess, type Latency } from "../client/transport/in-process.ts";
 import type { Clock } from "../clock/clock.ts";
+import type { Assumption } from "../contract/assumption.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
 import type { WireRequest } from "../contract/transport.ts";
@@ -24,7 +25,7 @@ import { batchedRows } from "./batched-rows.ts";
 import { chooseFills, type FillChoice } from "./fill-choice.ts";
 import type { Fills } from "./fill-models.ts";
 import type { TradeQuote } from "./fill-trades.ts";
-import { type FundingChoice, fundingText, scheduleFunding } from "./funding-schedule.ts";
+import { type FundingChoice, fundingTerms, scheduleFunding } from "./funding-schedule.ts";
 import type { LatencyModel } from "./latency.ts";
 import { openAsRecorded, type RowTaker, rowTakers } from "./row-dispatch.ts";
 import { silenceMsMin, silencesOf } from "./silences.ts";
@@ -145,7 +146,7 @@ export const createSimulated = (
       pushes$: options.push ? pushesOf(venue, clock, latency, user.uid) : NEVER,
       pushing$: of(options.push),
     })),
-    assumptions: [...assumptionsOf(tape, options, contract, filledBy), ...silenceText(silences)],
+    assumptions: [...assumptionsOf(tape, options, contract, filledBy), ...silenceAssumptions(silences)],
     feedMs: () => latency.feedMs(),
     stopFunding: scheduleFunding(tape, venue, clock, funding, skewMs),
     quietUntil: (from, to) => quiet.until(from, to),
@@ -173,11 +174,15 @@ const reopenAfter = (venue: Venue, clock: Clock, skewMs: number): void => {
   });
 };
 
-const silenceText = (silences: ReadonlyMap<string, unknown>): readonly string[] =>
+const silenceAssumptions = (silences: ReadonlyMap<string, unknown>): readonly Assumption[] =>
   silences.size === 0
     ? []
     : [
-        `in a gap of the recording (more than ${silenceMsMin / 60_000} min without a row to fill from, for bars time that no bar covers) market orders wait for the first price after it, limit orders rest, and others are canceled`,
+        {
+          what: "Gaps of the recording",
+          value: `more than ${silenceMsMin / 60_000} min without a row to fill from; for bars, time that no bar covers`,
+          consequence: "market orders wait for the first price after a gap, limit orders rest, others are canceled",
+        },
       ];
 
 /** One for each instrument of which bars are played. */
@@ -248,29 +253,63 @@ const pushesOf = (venue: Venue, clock: Clock, latency: Latency, owner: string): 
 const tiersText = (fees: Fees): string =>
   fees.tiers === undefined ? "" : ` (lower by 30-day volume in ${fees.tiers.length} tiers)`;
 
-const marginText = ({ profile: { margin } }: Contract): string =>
+const marginAssumption = ({ profile: { margin } }: Contract): Assumption =>
   margin.liquidation === "never"
-    ? "positions are never liquidated, whatever they lose"
-    : `positions are valued at recorded marks, else at the market, and liquidated below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of their value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`;
+    ? { what: "Liquidation", value: "never", consequence: "positions are held whatever they lose" }
+    : {
+        what: "Liquidation",
+        value: `below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of a position's value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`,
+        consequence: "positions are valued at recorded marks, else at the market",
+      };
 
 const assumptionsOf = (
   tape: Tape,
   options: SimulatedOptions,
   contract: Contract,
   filledBy: FillChoice,
-): readonly string[] => {
+): readonly Assumption[] => {
   const { SPOT, SWAP } = options.fees;
   const { szUnit, feeSign, spotBuyFee } = contract.profile.order;
   return [
-    `latency: ${options.latency.name}`,
-    `fees in basis points: spot ${SPOT.makerBps} maker, ${SPOT.takerBps} taker${tiersText(SPOT)}; swap ${SWAP.makerBps} maker, ${SWAP.takerBps} taker${tiersText(SWAP)}`,
-    `sz counts ${szUnit.SPOT.replace("_", " ")} for spot and ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
-    ...(spotBuyFee === "base" ? ["fees of spot purchases are taken in the coin bought"] : []),
-    ...filledBy.sentences,
-    "our orders do not move the recorded market; what a taker took is gone until its price is displayed anew",
-    options.push ? "the service pushes order records" : "order records are polled",
-    fundingText(tape, options.funding ?? "recorded"),
-    marginText(contract),
-    "what is owned from the start is valued with the market and is part of the result",
+    {
+      what: "Latency",
+      value: options.latency.name,
+      consequence: "prices move on before an order arrives, and before its fill is known",
+    },
+    {
+      what: "Fees",
+      value: `spot ${SPOT.makerBps} bp maker, ${SPOT.takerBps} bp taker${tiersText(SPOT)}; swaps ${SWAP.makerBps} bp maker, ${SWAP.takerBps} bp taker${tiersText(SWAP)}`,
+      consequence: "charged on the traded value of every fill",
+    },
+    {
+      what: "Unit of sz",
+      value: `${szUnit.SPOT.replace("_", " ")} for spot, ${szUnit.SWAP.replace("_", " ")} for swaps; fee sign: ${feeSign.replaceAll("_", " ")}`,
+      consequence: "a service that counts otherwise would trade other sizes",
+    },
+    ...(spotBuyFee === "base"
+      ? [
+          {
+            what: "Fees of spot purchases",
+            value: "taken in the coin bought",
+            consequence: "a little less than was bought can be sold",
+          },
+        ]
+      : []),
+    ...filledBy.assumptions,
+    {
+      what: "Our effect on the market",
+      value: "none; what a taker took is gone until its price is displayed anew",
+      consequence: "large orders fill better than they would",
+    },
+    options.push
+      ? { what: "Order records", value: "pushed", consequence: "a fill is known after the way back" }
+      : { what: "Order records", value: "polled", consequence: "a fill is known after the next poll" },
+    { what: "Funding", ...fundingTerms(tape, options.funding ?? "recorded") },
+    marginAssumption(contract),
+    {
+      what: "Holdings at the start",
+      value: "valued with the market",
+      consequence: "their gains and losses are part of the result",
+    },
   ];
 };

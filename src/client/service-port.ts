@@ -4,8 +4,10 @@
  * Invariants: live, paper, backtest, simulation and replay differ only in this value; nothing above depends on which
  * one it is.
  */
+
 import type { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
+import type { Assumption } from "../contract/assumption.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { LayerSpec } from "../contract/layer-spec.ts";
 import type { ProfileOverrides, Side } from "../contract/profile.ts";
@@ -137,8 +139,8 @@ export interface OpenService {
   readonly pendingPushedMs?: number | undefined;
   /** Current number of open connections and requests, where there is a network. */
   readonly counts?: () => OpenCounts;
-  /** Assumptions of the run, as sentences for reports. */
-  readonly assumptions: readonly string[];
+  /** Assumptions of the run, for reports. */
+  readonly assumptions: readonly Assumption[];
   /** Loads code that only a running service needs. Called and awaited before `start`, where there is any to load. */
   readonly load?: () => Promise<void>;
   /** Called once, before any request. */

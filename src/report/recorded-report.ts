@@ -5,6 +5,7 @@
  * recorded (the market, peaks of the service's own count, latency) is left empty and listed.
  * Not here: where records are kept (plugins/sqlite).
  */
+import type { Assumption } from "../contract/assumption.ts";
 import { div, isPositive, sub, sum } from "../decimal.ts";
 import type { Event } from "../journal/events.ts";
 import type { Fill } from "../venue/venue.ts";
@@ -260,18 +261,43 @@ const strategyOf = ({ tally, marks, records: span }: Counted, name: string): Str
   };
 };
 
-const assumptionsOf = ({ records: span, currency, capital, held }: Counted): readonly string[] => {
+const assumptionsOf = ({ records: span, currency, capital, held }: Counted): readonly Assumption[] => {
   const others = span.fills.filter((fill) => fill.currency !== currency).length;
   const untold = span.fills.filter(({ liquidity }) => liquidity === "").length;
   return [
-    `from the fills that the engine stored; held positions at the last price stored; returns are of a capital of ${capital} ${currency}`,
-    "funding and liquidations are not stored; requests are counted by this engine, not by the service",
-    "trades: from flat to flat, after fees; prices between fills are not stored, so the furthest moves of a trade are those of its own fills",
-    ...(span.open.length === 0 ? [] : ["resting orders are counted, not valued"]),
+    {
+      what: "Results",
+      value: `from the fills that the engine stored, returns on a capital of ${capital} ${currency}`,
+      consequence: "held positions are valued at the last price stored",
+    },
+    {
+      what: "Funding and liquidations",
+      value: "not stored",
+      consequence: "they are in no figure",
+    },
+    { what: "Requests", value: "counted by this engine", consequence: "the service may have counted more" },
+    {
+      what: "Trades",
+      value: "from flat to flat, after fees",
+      consequence: "prices between fills are not stored: the furthest moves of a trade are those of its own fills",
+    },
+    ...(span.open.length === 0
+      ? []
+      : [{ what: "Resting orders", value: "counted", consequence: "they are not valued" }]),
     ...(held === 0
       ? []
-      : [`${held} positions were held at the beginning: they count as traded there at their average price`]),
-    ...(untold === 0 ? [] : [`fills of which it is not known count as maker: ${untold}`]),
-    ...(others === 0 ? [] : [`fills in another currency, counted and not valued: ${others}`]),
+      : [
+          {
+            what: "Holdings at the start",
+            value: `${held} positions`,
+            consequence: "they count as traded at the beginning, at their average price",
+          },
+        ]),
+    ...(untold === 0
+      ? []
+      : [{ what: "Fills without a side of the book", value: String(untold), consequence: "they count as makers" }]),
+    ...(others === 0
+      ? []
+      : [{ what: "Fills in another currency", value: String(others), consequence: "they are counted, not valued" }]),
   ];
 };

@@ -123,10 +123,22 @@ export const reportSections = (report: RunReport): ReportSections => {
       section("quota", "Quota", quotaBlocks(report)),
       section("rejections", "Refused and rejected orders", rejectionBlocks(report)),
       ...(report.run === undefined ? [section("recording", "Recording", [coverageTable(report)])] : []),
-      section("assumptions", "Assumptions", report.assumptions.map(sentence)),
+      section("assumptions", "Assumptions", [assumptionTable(report)]),
     ],
   };
 };
+
+const assumptionTable = ({ assumptions }: RunReport): ReportTable => ({
+  kind: "table",
+  id: "assumptions",
+  caption: "Assumptions of the run",
+  columns: [
+    { name: "what", kind: "word" },
+    { name: "assumed", kind: "sentence" },
+    { name: "consequence", kind: "sentence" },
+  ],
+  rows: assumptions.map(({ what, value, consequence }) => [what, value, consequence]),
+});
 
 /** The section of this id. */
 export const sectionIn = ({ sections }: ReportSections, id: ReportSection["id"]): ReportSection | undefined =>

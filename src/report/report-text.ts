@@ -17,7 +17,7 @@ import { type RunReport, titleOf } from "./report.ts";
 import { type ReportSections, reportSections, sectionIn, tableIn, textOf } from "./report-sections.ts";
 import type { Fact } from "./run-facts.ts";
 import { strategyTable } from "./strategy-table.ts";
-import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned } from "./text-layout.ts";
+import { beside, facts, type Look, type Page, pageOf, printed, table, title, toned, wordTable } from "./text-layout.ts";
 import { tradesMeaning } from "./trade-facts.ts";
 
 /**
@@ -57,7 +57,7 @@ export const reportText = (report: RunReport, look: Look): string => {
     ...rejections(page),
     ...(report.run === undefined ? [title(page, "Recording"), ...coverageText(page), ""] : []),
     title(page, report.run === undefined ? "Assumptions" : "How it was counted"),
-    ...assumptions(page),
+    ...assumptions(sections, page),
     // What the world did cannot be repeated.
     ...(report.run === undefined ? ["", `${page.paint.dim("result hash")} ${report.resultHash}`] : []),
   ];
@@ -239,9 +239,12 @@ const rejections = (page: Page): readonly string[] => {
   return [title(page, "Refused and rejected orders"), ...report.turnedDown.flatMap(block), ...more, ""];
 };
 
-const assumptions = ({ report, width, paint }: Page): readonly string[] =>
-  report.assumptions.length === 0
-    ? [paint.dim("none stated")]
-    : report.assumptions.flatMap((text) =>
-        wrapped(printable(text), width - 2).map((line, index) => `${index === 0 ? "- " : "  "}${line}`),
-      );
+const assumptions = (sections: ReportSections, page: Page): readonly string[] => {
+  const { columns = [], rows = [] } = tableIn(sections, "assumptions") ?? {};
+  if (rows.length === 0) return [page.paint.dim("none stated")];
+  return wordTable(
+    columns.map(({ name }) => name),
+    rows.map((row) => row.map((cell) => printable(textOf(cell)))),
+    page,
+  );
+};

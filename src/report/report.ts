@@ -5,7 +5,9 @@
  * machine; `wallMs` is the one machine fact and stays out of the hash; statistics of nothing are 0, never NaN.
  * Not here: what happened (the runner collects it), how it looks (report-text.ts).
  */
+
 import { createHash } from "node:crypto";
+import type { Assumption } from "../contract/assumption.ts";
 import { add, div, isPositive, isZero, mul, sub, toStep } from "../decimal.ts";
 import type { Failure } from "../errors.ts";
 import type { Liquidation } from "../venue/venue.ts";
@@ -268,8 +270,8 @@ export interface RunReport {
   readonly coverage: Coverage;
   /** Warnings that come before the figures, the gravest first; empty for an ordinary run. */
   readonly warnings: readonly string[];
-  /** Assumptions of the run, in sentences. */
-  readonly assumptions: readonly string[];
+  /** Assumptions of the run: what, value and consequence. */
+  readonly assumptions: readonly Assumption[];
 }
 
 /** Progress of a run: for people who wait, never for programs. */
@@ -312,8 +314,11 @@ type Costs = Pick<RunReport, "pnl" | "fees" | "funding" | "liquidations">;
 export const grossOf = ({ pnl, fees, funding = "0", liquidations }: Costs): string =>
   add(add(add(pnl, fees), funding), liquidations === undefined ? "0" : sub(liquidations.fees, liquidations.covered));
 
-/** SHA-256 of everything a run decided, in hex. The time it took on this machine and the hash itself are left out. */
+/**
+ * SHA-256 of everything a run decided, in hex. Left out are the time it took on this machine, the hash itself, and the
+ * words of warnings and assumptions.
+ */
 export const hashOf = (report: Omit<RunReport, "resultHash" | "wallMs"> & Partial<RunReport>): string => {
-  const { resultHash: _, wallMs: __, failures: ___, ...decided } = report;
+  const { resultHash: _, wallMs: __, failures: ___, warnings: ____, assumptions: _____, ...decided } = report;
   return createHash("sha256").update(canonicalJson(decided)).digest("hex");
 };

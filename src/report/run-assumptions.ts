@@ -1,6 +1,7 @@
 /**
- * Assumptions behind the figures of a run in real time, in sentences for its report.
+ * Assumptions behind the figures of a run in real time, and those that every report has.
  */
+import type { Assumption } from "../contract/assumption.ts";
 import { layers } from "../contract/limits.ts";
 import { isAnnualised } from "./return-series.ts";
 
@@ -12,24 +13,52 @@ interface CountedHow {
   readonly ms: number;
 }
 
-export const assumptionsOf = ({ equity, carried, sampleMs, ms }: CountedHow): readonly string[] => {
-  const { ip, uid, key } = layers;
-  return [
-    ...(equity === "account" ? ["equity is that of the embedded account, valued by its marks"] : ownFills),
-    ...(carried
-      ? [
-          "what was held at the start is carried over at its average entry price; its earlier profit and fees are left out",
-        ]
-      : []),
-    `the quota is as this client sent it; described limits: ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`,
-    "submit to placed and canceled: from sending to the answer",
-    "trades: from flat to flat, after fees, funding and fees of liquidations",
-    `equity every ${sampleMs / 1_000} s, falls and the furthest moves of trades once a second`,
-    ...(isAnnualised(ms) ? ["years have 365 days and compound; the risk-free rate is 0"] : []),
-  ];
+const { ip, uid, key } = layers;
+
+/** The described limits in words. */
+export const describedLimitsText = `ip ${ip.capacity} and user weight ${uid.capacity} a minute, ${key.capacity} requests a second and key`;
+
+export const tradesAssumption: Assumption = {
+  what: "Trades",
+  value: "from flat to flat",
+  consequence: "after fees, funding and fees of liquidations",
 };
 
-const ownFills = [
-  "equity is the profit of own fills since the start; what is held is valued by the last quotes at which it could be closed; what the account held before, funding and liquidations are not in it",
-  "fills of limit orders are counted as makers, as records do not say",
+export const yearsAssumption: Assumption = {
+  what: "Annual figures",
+  value: "years of 365 days, compounded",
+  consequence: "the risk-free rate is 0",
+};
+
+export const assumptionsOf = ({ equity, carried, sampleMs, ms }: CountedHow): readonly Assumption[] => [
+  ...(equity === "account" ? ofAccount : ofFills),
+  ...(carried ? [carriedAssumption] : []),
+  { what: "Quota", value: "as this client sent it", consequence: `described limits: ${describedLimitsText}` },
+  { what: "Times of orders", value: "from sending to the answer", consequence: "" },
+  tradesAssumption,
+  {
+    what: "Equity curve",
+    value: `a point every ${sampleMs / 1_000} s`,
+    consequence: "falls and the furthest moves of trades are seen once a second",
+  },
+  ...(isAnnualised(ms) ? [yearsAssumption] : []),
+];
+
+const carriedAssumption: Assumption = {
+  what: "Holdings at the start",
+  value: "carried over at their average entry price",
+  consequence: "their earlier profit and fees are left out",
+};
+
+const ofAccount: readonly Assumption[] = [
+  { what: "Equity", value: "of the embedded account", consequence: "valued by its marks" },
+];
+
+const ofFills: readonly Assumption[] = [
+  {
+    what: "Equity",
+    value: "profit of own fills since the start; what is held is valued by the last quotes at which it could be closed",
+    consequence: "what the account held before, funding and liquidations are not in it",
+  },
+  { what: "Fills of limit orders", value: "counted as makers", consequence: "records do not say which side took" },
 ];

@@ -4,7 +4,7 @@
  * Invariants: labels are left, figures right; colour repeats what signs and words show.
  * Not here: the texts (report-text.ts), colour and width of text (ansi.ts).
  */
-import { cut, type Ink, ink, padEnd, padStart, widthOf } from "./ansi.ts";
+import { cut, type Ink, ink, padEnd, padStart, widthOf, wrapped } from "./ansi.ts";
 import { placesIn, type RunReport } from "./report.ts";
 import type { Fact } from "./run-facts.ts";
 
@@ -98,4 +98,25 @@ export const table = (
       .join("  ")
       .trimEnd();
   return [paint.dim(line(heading)), ...rows.map(line)];
+};
+
+/** A heading and rows of words, each cell wrapped in its column. The first column is as wide as its words, if it can. */
+export const wordTable = (
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { width, paint }: Pick<Page, "width" | "paint">,
+): readonly string[] => {
+  const first = Math.min(Math.floor(width / 4), Math.max(...[heading, ...rows].map(([cell = ""]) => widthOf(cell))));
+  const share = Math.floor((width - first) / Math.max(1, heading.length - 1)) - 2;
+  const lines = (row: readonly string[]): readonly string[] => {
+    const cells = row.map((cell, column) => wrapped(cell, column === 0 ? first : share));
+    const height = Math.max(1, ...cells.map((cell) => cell.length));
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((cell, column) => padEnd(cell[line] ?? "", column === 0 ? first : share))
+        .join("  ")
+        .trimEnd(),
+    );
+  };
+  return [...lines(heading).map(paint.dim), ...rows.flatMap(lines)];
 };

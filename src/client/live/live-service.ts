@@ -6,9 +6,11 @@
  * works and polled otherwise.
  * Not here: the connection (live-connection.ts).
  */
+
 import { EMPTY, Observable, type Subscriber, skip } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import { createSystemClock } from "../../clock/system-clock.ts";
+import type { Assumption } from "../../contract/assumption.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { Environment } from "../../contract/limits.ts";
 import { szUnitWords } from "../../contract/profile.ts";
@@ -250,15 +252,28 @@ class LateStream<T> {
   readonly begin: (source: Observable<T>) => void;
 }
 
-const assumptionsOf = ({ environment, push = true }: Checked, contract: Contract): readonly string[] => {
+const assumptionsOf = ({ environment, push = true }: Checked, contract: Contract): readonly Assumption[] => {
   const { order, websocket } = contract.profile;
+  const origin = contract.stated("order.szUnit") ? "as the config states" : "assumed, not stated";
   return [
-    `${environment}: real orders over the network`,
-    `sz counts ${szUnitWords(order.szUnit)} (${contract.stated("order.szUnit") ? "stated" : "assumed"}); fee sign: ${order.feeSign.replaceAll("_", " ")}`,
-    `quantities of market data count ${websocket.szUnit.replace("_", " ")}; the volume of whole minutes is that of the service`,
+    { what: "Orders", value: `real, at the ${environment}`, consequence: "" },
+    {
+      what: "Unit of sz",
+      value: `${szUnitWords(order.szUnit)}, ${origin}; fee sign: ${order.feeSign.replaceAll("_", " ")}`,
+      consequence: "a service that counts otherwise trades other sizes",
+    },
+    {
+      what: "Unit of market data",
+      value: websocket.szUnit.replace("_", " "),
+      consequence: "the volume of whole minutes is that of the service",
+    },
     push
-      ? "order records are pushed while the private channel is whole, and polled otherwise"
-      : "order records are polled",
-    "fields, channels and messages the description does not show are those of the profile",
+      ? { what: "Order records", value: "pushed", consequence: "polled while the private channel is not whole" }
+      : { what: "Order records", value: "polled", consequence: "a fill is known after the next poll" },
+    {
+      what: "Fields and channels",
+      value: "those of the profile, where the description shows none",
+      consequence: "`sluice doctor` finds those that differ",
+    },
   ];
 };

@@ -133,7 +133,9 @@ describe.skipIf(!hasSqlite())(
         fills.slice(5).reduce((sum, { cost }) => sum + Number(cost), 0),
         9,
       );
-      expect(part.assumptions.join()).toContain("1 positions were held at the beginning");
+      expect(part.assumptions).toContainEqual(
+        expect.objectContaining({ what: "Holdings at the start", value: "1 positions" }),
+      );
       await traded(strategies, path);
       expect(rowsOf(path, "SELECT run FROM runs")).toEqual([{ run: 1 }, { run: 2 }]);
     });

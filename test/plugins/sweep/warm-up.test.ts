@@ -125,7 +125,9 @@ describe("A warm-up period", () => {
     expect(report.quota.overTime.spans.reduce((sum, { requests }) => sum + requests, 0)).toBe(sent.length);
     expect(report.quota.overTime.spans[0]?.at).toBe(startAt + minute);
     expect(report.coverage.warmUp).toEqual({ untilAt: new Date(startAt + minute).toISOString(), ms: minute });
-    expect(report.assumptions.join("\n")).toContain("warm-up until 2024-01-01T00:01:00.000Z");
+    expect(report.assumptions).toContainEqual(
+      expect.objectContaining({ what: "Warm-up", value: "until 2024-01-01T00:01:00.000Z" }),
+    );
     expect(report.perStrategy["swinger"]?.pnl).toBe(report.pnl);
     expect(reportText(report, { columns: 100, colour: false })).toContain(
       "warm-up of 1 min, until 2024-01-01 00:01 UTC: nothing was placed, all figures begin there",

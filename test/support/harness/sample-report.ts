@@ -170,7 +170,10 @@ export const sampleReport = (): RunReport => ({
     missing: [],
   },
   warnings: [],
-  assumptions: ["Sizes are amounts of quote currency (H3).", "Entry latency is lognormal with a median of 25 ms."],
+  assumptions: [
+    { what: "Unit of sz", value: "quote currency (H3)", consequence: "" },
+    { what: "Latency", value: "lognormal, median 25 ms", consequence: "prices move on" },
+  ],
 });
 
 const downOf = (reason: string) => ({

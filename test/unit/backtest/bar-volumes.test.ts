@@ -1,8 +1,10 @@
 /** What the volume of bars allows: one switch for orders that take and orders that rest. */
+
 import { concat, map, NEVER, take } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { volumeDoubt } from "../../../src/backtest/bar-volumes.ts";
 import { candleFills, createTape, type FillModel, type RunReport } from "../../../src/backtest.ts";
+import { assumptionText } from "../../../src/contract/assumption.ts";
 import { seriesOf } from "../../../src/market/tape/tape.ts";
 import { run, startAt, strategy } from "../../support/harness/backtest.ts";
 
@@ -46,7 +48,7 @@ const bought = async (bars: readonly Bar[], fills?: FillModel, instId = "BTC-USD
 
 const cutLines = ({ warnings }: RunReport): readonly string[] => warnings.filter((line) => line.includes("that took"));
 const volumeLines = ({ assumptions }: RunReport): readonly string[] =>
-  assumptions.filter((line) => line.includes("volume") || line.includes("a third of the bar"));
+  assumptions.map(assumptionText).filter((line) => line.includes("volume") || line.includes("a third of the bar"));
 
 describe("A market order on bars", () => {
   it("is filled completely by default, whatever the volume, and the report says so", async () => {

@@ -1,8 +1,10 @@
 /** Money of several quote currencies in one: a market worked out by hand. */
+
 import { map, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { withDetails } from "../../../src/backtest/with-details.ts";
 import { backtest, constant, createTape, type RunReport, runBacktest, type Tape } from "../../../src/backtest.ts";
+import { assumptionText } from "../../../src/contract/assumption.ts";
 import { sub } from "../../../src/decimal.ts";
 import { type Column, seriesOf } from "../../../src/market/tape/tape.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
@@ -83,9 +85,11 @@ describe("Money of several quote currencies", () => {
     expect(report.elsewhere).toBe("1992.050712222222221555");
     expect(report.perInstrument["ETH-BTC"]?.pnl).toBe("4175.996");
     expect(report.exposure.gross.end).toBe("24860");
-    expect(report.assumptions).toContain(
-      "results are in USDT; what is quoted in another currency is converted at the prices of its instant",
-    );
+    expect(report.assumptions).toContainEqual({
+      what: "Currency",
+      value: "results are in USDT",
+      consequence: "what is quoted in another currency is converted at the prices of its instant",
+    });
   });
 
   it("is valued in the currency that is asked for", async () => {
@@ -108,6 +112,8 @@ describe("Money of several quote currencies", () => {
     await expect(run(islands, "DOGE")).rejects.toThrow(/connects USDT with "DOGE"/);
     const { report } = await run(islands);
     expect(report.perStrategy["xrp"]).toMatchObject({ fills: 1, volume: "0", pnl: "0" });
-    expect(report.assumptions.join()).toContain("but EUR, which nothing connects with it, is not valued");
+    expect(report.assumptions.map(assumptionText).join()).toContain(
+      "but EUR, which nothing connects with it, is not valued",
+    );
   });
 });

@@ -1,11 +1,12 @@
 /**
  * Fill models by name: what is accepted, what a recording supports, and hand-computed fills of each.
  */
+
 import fc from "fast-check";
 import { concat, map, NEVER, timer } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { chooseFills } from "../../../src/backtest/fill-choice.ts";
-import { queueText } from "../../../src/backtest/fill-models.ts";
+import { queueTerms } from "../../../src/backtest/fill-models.ts";
 import { doubleLastTrade, tradeTaker } from "../../../src/backtest/fill-trades.ts";
 import {
   backtest,
@@ -21,6 +22,7 @@ import {
   tradeFills,
   withDetails,
 } from "../../../src/backtest.ts";
+import { assumptionText } from "../../../src/contract/assumption.ts";
 import type { Strategy } from "../../../src/index.ts";
 import {
   type Column,
@@ -108,7 +110,7 @@ describe("A fill model chosen by name", () => {
     ["through", "only prints and prices beyond it do"],
     ["touch", "no queue is assumed"],
   ])("%j is told in words", (queue, words) => {
-    expect(queueText(queue)).toContain(words);
+    expect(queueTerms(queue).consequence).toContain(words);
   });
 });
 
@@ -136,14 +138,14 @@ describe("The default fill model", () => {
       [trades([[0, 1, 1, 1]], 0), quotes([[0, 1, 1, 2, 1]], 1)],
     );
     expect(sources(tape)).toEqual(["trades", "quotes", undefined]);
-    expect(chooseFills(tape).sentences).toEqual([
-      expect.stringContaining("fills of ETH-USDT-SWAP from quotes, the finest the recording holds"),
-      expect.stringContaining("queue of ETH-USDT-SWAP risk-averse"),
-      expect.stringContaining("volume of ETH-USDT-SWAP unlimited"),
-      "no trades are recorded of ETH-USDT-SWAP: a resting order is filled only when the other side reaches its price",
-      expect.stringContaining("fills of BTC-USDT-SWAP from trades"),
-      expect.stringContaining("queue of BTC-USDT-SWAP through"),
-      expect.stringContaining("volume of BTC-USDT-SWAP unlimited"),
+    expect(chooseFills(tape).assumptions.map(assumptionText)).toEqual([
+      expect.stringContaining("Fills of ETH-USDT-SWAP: from quotes, the finest the recording holds"),
+      expect.stringContaining("Queue of ETH-USDT-SWAP: risk-averse"),
+      expect.stringContaining("Volume of ETH-USDT-SWAP: unlimited"),
+      "Trades of ETH-USDT-SWAP: not recorded; a resting order is filled only when the other side reaches its price",
+      expect.stringContaining("Fills of BTC-USDT-SWAP: from trades"),
+      expect.stringContaining("Queue of BTC-USDT-SWAP: through"),
+      expect.stringContaining("Volume of BTC-USDT-SWAP: unlimited"),
     ]);
   });
 
@@ -308,8 +310,10 @@ describe("Fills worked out by hand", () => {
       once(1_000, "buy", "60000", "0.03"),
     ]);
     expect(told).toEqual(["1010 buy 0.02@60001 taker", "3000 buy 0.01@60000 maker", "4000 buy 0.02@60000 maker"]);
-    expect(report.assumptions[2]).toContain("sz counts");
-    expect(report.assumptions.join("\n")).toContain("fills from quotes, the finest the recording holds");
+    expect(report.assumptions[2]).toMatchObject({ what: "Unit of sz" });
+    expect(report.assumptions.map(assumptionText)).toContainEqual(
+      expect.stringContaining("Fills: from quotes, the finest the recording holds"),
+    );
   });
 
   it("from the book: a taker walks the levels, post-only is refused, IOC keeps what it got, FOK gets all or nothing", async () => {
@@ -333,7 +337,7 @@ describe("Fills worked out by hand", () => {
     const { told, report } = await run(tape, orders, "book");
     expect(told).toEqual(["3010 buy 0.02@60001 taker", "3010 buy 0.01@60002 taker", "4010 buy 0.01@60002 taker"]);
     expect(report.orders).toMatchObject({ placed: 4, filled: 1, canceled: 2, rejected: 1 });
-    expect(report.assumptions.join("\n")).toContain("no trades are recorded of BTC-USDT-SWAP");
+    expect(report.assumptions.map(({ what }) => what)).toContain("Trades of BTC-USDT-SWAP");
   });
 
   it("from quotes where a book was recorded too: nothing beyond the best price can be had", async () => {

@@ -229,11 +229,11 @@ describe("A backtest", () => {
   it("runs an isolated strategy beside the others, and says so", async () => {
     const report = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" }, { isolate: true })]));
     expect(report.perStrategy["moody"]?.state).toBe("completed");
-    expect(report.assumptions).toContain(
-      "isolated when trading, here beside the others so that the run can be repeated: moody",
+    expect(report.assumptions).toContainEqual(
+      expect.objectContaining({ what: "Isolated strategies", value: "moody" }),
     );
     const plain = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" })]));
-    expect(plain.assumptions.join()).not.toContain("isolated");
+    expect(plain.assumptions.map(({ what }) => what)).not.toContain("Isolated strategies");
   });
 });
 

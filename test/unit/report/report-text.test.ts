@@ -105,7 +105,7 @@ describe("The report as a page", () => {
 
   it("ends with the assumptions and the whole hash", () => {
     const text = show();
-    expect(text).toContain("- Sizes are amounts of quote currency (H3).");
+    expect(text).toMatch(/^ Latency +lognormal, median 25 ms +prices move on$/m);
     expect(text.trimEnd().endsWith(`result hash ${sampleReport().resultHash}`)).toBe(true);
   });
 
@@ -123,7 +123,7 @@ describe("The report as a page", () => {
       currency: evil,
       seed: evil,
       perStrategy: { [evil]: strategy({ state: "failed", error: evil }) },
-      assumptions: [evil],
+      assumptions: [{ what: evil, value: evil, consequence: evil }],
     });
     expect(text).not.toContain("\u001b");
     expect(text).not.toContain("\u0007");
@@ -142,7 +142,8 @@ describe("The report as a page", () => {
         words,
         rows,
         fc.array(words, { maxLength: 4 }),
-        (columns, pnl, name, made, assumptions) => {
+        (columns, pnl, name, made, texts) => {
+          const assumptions = texts.map((text) => ({ what: text, value: name, consequence: text }));
           const perStrategy = Object.fromEntries(
             Object.entries(made).map(([key, given]) => [key, strategy({ ...given, state: "failed" })]),
           );

@@ -66,7 +66,7 @@ describe("The record of a live run", () => {
     const report = recorder.report(views({ realised: "6", fees: "1.2", profit: "4.8" }), []);
     expect(report).toMatchObject({ fills: 1, realised: "1", fees: "0.2", pnl: "0.8", volume: "11", elsewhere: "0" });
     expect(report.trades).toMatchObject({ count: 1, won: 1, net: "0.8", held: 0 });
-    expect(report.assumptions.join()).toContain("carried over at its average entry price");
+    expect(report.assumptions.map(({ value }) => value)).toContain("carried over at their average entry price");
   });
 
   it("ends the time without a wanted exit with the fill that closes the position", () => {
@@ -188,6 +188,6 @@ describe("The record of a live run", () => {
     expect(equity.length).toBeLessThanOrEqual(2_000);
     expect(equity.length).toBeGreaterThan(1_000);
     expect([equity[0]?.equity, equity.at(-1)?.equity]).toEqual(["0", "3.5"]);
-    expect(report.assumptions.join()).toContain("equity every 16 s");
+    expect(report.assumptions.map(({ value }) => value)).toContain("a point every 16 s");
   });
 });

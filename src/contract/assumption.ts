@@ -1,0 +1,15 @@
+/** Assumptions behind the figures of a run, as a report lists them. */
+
+/** An assumption: what it is about, what is assumed, and what follows from it for the figures. */
+export interface Assumption {
+  /** Such as "Latency". */
+  readonly what: string;
+  /** Such as "lognormal, median 25 ms each way". */
+  readonly value: string;
+  /** Such as "prices move on before an order arrives"; empty where nothing needs to be said. */
+  readonly consequence: string;
+}
+
+/** An assumption in one line. */
+export const assumptionText = ({ what, value, consequence }: Assumption): string =>
+  `${what}: ${value}${consequence === "" ? "" : `; ${consequence}`}`;
