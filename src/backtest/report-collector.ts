@@ -239,7 +239,7 @@ const quotaOf = (
 const isolationOf = ({ strategies }: CheckedConfig): readonly Assumption[] => {
   const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
   if (names.length === 0) return [];
-  const consequence = "run beside the others here, so that the run can be repeated";
+  const consequence = "run in the same thread here, so that the run can be repeated";
   return [{ what: "Isolated strategies", value: names.join(", "), consequence }];
 };
 

@@ -255,7 +255,7 @@ const tiersText = (fees: Fees): string =>
 
 const marginAssumption = ({ profile: { margin } }: Contract): Assumption =>
   margin.liquidation === "never"
-    ? { what: "Liquidation", value: "never", consequence: "positions are held whatever they lose" }
+    ? { what: "Liquidation", value: "never", consequence: "positions are held, no matter how much they lose" }
     : {
         what: "Liquidation",
         value: `below a maintenance margin of ${mul(margin.maintenanceRate, "100")} % of a position's value, for a fee of ${mul(margin.liquidationFeeRate, "100")} %`,
@@ -298,7 +298,7 @@ const assumptionsOf = (
     ...filledBy.assumptions,
     {
       what: "Our effect on the market",
-      value: "none; what a taker took is gone until its price is displayed anew",
+      value: "none; what a taker took is gone until its price is shown again",
       consequence: "large orders fill better than they would",
     },
     options.push

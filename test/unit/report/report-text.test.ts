@@ -422,8 +422,9 @@ describe("The report as a page", () => {
                                          2026-01-05 00:20
 
        Assumptions ──────────────────────────────────────────────────────────────────
-       - Sizes are amounts of quote currency (H3).
-       - Entry latency is lognormal with a median of 25 ms.
+       what        assumed                           consequence
+       Unit of sz  quote currency (H3)
+       Latency     lognormal, median 25 ms           prices move on
 
        result hash 3f9a2c41d0b7e8865c1f9a2c41d0b7e8865c1f9a2c41d0b7e8865c1f9a2c41d0
 
