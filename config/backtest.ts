@@ -19,10 +19,12 @@ export default defineConfig({
     balances: { USDT: "10000", USD: "10000", BTC: "0.2" },
   }),
   strategies: [
-    joinBest({ notional: "200", keepWithin: "80", most: 2 }),
-    // Twenty orders rebuilt at once: bursts that meet the requests a second, and in busy minutes the weight a minute.
-    ladder({ levels: 10, notional: "200", step: "0.0004" }),
-    averageCross({ fast: 8, slow: 21, qty: "0.02" }),
+    // Quotes both sides of BTC. It pays for adverse selection: a fill at the best price tends to come before a worse price.
+    joinBest({ notional: "200", keepWithin: "200", most: 3 }),
+    // Twenty orders rebuilt at once: bursts that meet the limit of requests a second.
+    ladder({ levels: 10, notional: "200", step: "0.0005" }),
+    // Follows trends on bars of 15 seconds: many small losses, a few larger wins.
+    averageCross({ barMs: 15_000, fast: 4, slow: 16, qty: "0.02" }),
   ],
   // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be
   // asked for.
