@@ -46,7 +46,14 @@ export const isDecimal = (text: unknown): text is string => {
   return last >= first;
 };
 
-/** Returns the text unchanged, or throws `DECIMAL_INVALID` naming the place and the value. */
+/**
+ * Checks decimal text.
+ *
+ * @param text - anything
+ * @param place - where it was written, for the message
+ * @returns the text unchanged
+ * @throws DECIMAL_INVALID with place and value
+ */
 export const decimal = (text: unknown, place: string): string => {
   if (isDecimal(text)) return text;
   throw new SluiceError(
@@ -57,7 +64,13 @@ export const decimal = (text: unknown, place: string): string => {
 
 export const zero: Decimal = { units: 0, places: 0 };
 
-/** Reads decimal text. Throws `DECIMAL_INVALID` where it is none. */
+/**
+ * Reads decimal text.
+ *
+ * @param text - such as "-0.05"
+ * @returns the value
+ * @throws DECIMAL_INVALID where it is none
+ */
 export const read = (text: string): Decimal => {
   if (typeof text !== "string" || text.length > quickMax) return readLong(text);
   const last = text.length - 1;
@@ -225,7 +238,12 @@ const longToStep = (units: bigint, step: bigint, rounding: Rounding): bigint => 
 /** Returns true for a whole number of positive steps. */
 export const isOnStep = (a: Decimal, step: Decimal): boolean => isPositive(step) && equal(toStep(a, step, "down"), a);
 
-/** Shortest decimal text of a value, such as "-0.05". */
+/**
+ * Shortest decimal text of a value, such as "-0.05".
+ *
+ * @param value - made by `readDecimal`
+ * @returns decimal text
+ */
 export const spell = ({ units, places }: Decimal): string => {
   if (typeof units === "number") return formatCount(units, places);
   return units < 0n ? `-${spelled(String(-units), places)}` : spelled(String(units), places);

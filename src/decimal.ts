@@ -152,9 +152,12 @@ export const fromApproximate = (value: number, digits: number): string => {
 };
 
 /**
- * Counts of one step as integers: prices in ticks, sizes in lots. Exact while the count stays below 2^53.
- * `parse` refuses text that is off the grid, `parseTo` brings it onto the grid; `format` gives the shortest decimal
- * text.
+ * Counts of one step as integers: prices in ticks, sizes in lots. Exact while the count stays below 2^53. `parse`
+ * refuses text that is off the grid, `parseTo` brings it onto the grid; `format` gives the shortest decimal text.
+ *
+ * @param step - tick or lot size, decimal text
+ * @returns readers and writers of counts
+ * @throws DECIMAL_INVALID where the step is no decimal text
  */
 export const grid = (step: string) => {
   const text = plain(exact.decimal(step, "step"));

@@ -74,7 +74,12 @@ export class SluiceError extends Error {
 export const isSluiceError = (error: unknown): error is SluiceError =>
   error instanceof Error && error.name === "SluiceError" && "code" in error;
 
-/** Message of a thrown value; it may be anything, also something that throws when it is read. */
+/**
+ * Message of a thrown value; it may be anything, also something that throws when it is read.
+ *
+ * @param error - anything that was thrown
+ * @returns text
+ */
 export const messageOf = (error: unknown): string => {
   try {
     if (!(error instanceof Error)) return String(error);
@@ -103,7 +108,13 @@ const distance = (a: string, b: string): number => {
   return row[b.length] ?? 0;
 };
 
-/** ` Did you mean "x"?`, or nothing when no known word is near. */
+/**
+ * ` Did you mean "x"?`, or nothing when no known word is near.
+ *
+ * @param word - what was written
+ * @param known - what may be written
+ * @returns ` Did you mean "x"?`, or nothing when no known word is near
+ */
 export const didYouMean = (word: string, known: readonly string[]): string => {
   const lower = word.toLowerCase();
   const begun = known.filter((option) => lower.length > 2 && option.toLowerCase().startsWith(`${lower}-`));
@@ -121,6 +132,10 @@ const keyLike = /(?=[A-Za-z+/_]*\d)(?=[\d+/_]*[A-Za-z])[A-Za-z0-9+/_]{12,}/g;
 /**
  * The beginning of a line from a file that is not what it should be, for a message. It may be any file of the user's:
  * what looks like a key is left out.
+ *
+ * @param line - of a file
+ * @param lengthMax - characters that are shown
+ * @returns text of at most that length
  */
 export const excerpt = (line: string, lengthMax = 60): string => {
   const text = line.slice(0, 1_000).replaceAll(keyLike, "...");

@@ -9,10 +9,11 @@ import { SluiceError } from "./errors.ts";
 /**
  * Imports an optional package. `T` is the part of it that is used.
  *
- * @param name Name of the package.
- * @param range Range of versions, as `npm install` takes it after the `@`. Peers of Sluice use the range in its `package.json`.
- * @param needs Place and purpose, for the message: "bars.parquet: Parquet files are read".
- * @throws PLATFORM_UNSUPPORTED with the line that installs the package, where it is missing.
+ * @param name - of the package
+ * @param range - versions that will do
+ * @param needs - what needs it, for the message
+ * @returns its exports
+ * @throws PLATFORM_UNSUPPORTED with the line that installs the package, where it is missing
  */
 export const optionalPackage = async <T>(name: string, range: string, needs: string): Promise<T> => {
   try {

@@ -28,7 +28,12 @@ const hash = (text: string, seed: number): number => {
   return (h ^ (h >>> 16)) >>> 0;
 };
 
-/** sfc32, a small counter-based generator; state words come from the seed text. */
+/**
+ * Random numbers that are the same for the same seed: sfc32, a small counter-based generator.
+ *
+ * @param seed - a number or words
+ * @returns the generator; `fork` gives independent ones by name
+ */
 export const createRandom = (seed: number | string): Random => {
   const name = String(seed);
   let a = hash(name, 1);

@@ -22,7 +22,7 @@ export interface FillChoice {
   readonly matching: (instId: string) => Matching | undefined;
   /** True where the volume of bars bounds the fills of takers of the instrument. */
   readonly isCut: (instId: string) => boolean;
-  /** What a report says about fills. */
+  /** Assumptions about fills, for a report. */
   readonly assumptions: readonly Assumption[];
 }
 

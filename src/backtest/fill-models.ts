@@ -157,7 +157,7 @@ const checkPower = (queue: Exclude<Queue, string>, wrong: (problem: string) => S
   );
 };
 
-/** What a report says about the queue at a price. */
+/** The assumption about the queue at a price, for a report. */
 export const queueTerms = (queue: Queue): Omit<Assumption, "what"> => {
   if (queue === "through")
     return {

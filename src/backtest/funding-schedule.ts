@@ -86,7 +86,7 @@ export const scheduleFunding = (
   };
 };
 
-/** What a report says about funding: the rates, and what follows. */
+/** The assumption about funding, for a report. */
 export const fundingTerms = (tape: Tape, choice: FundingChoice): Omit<Assumption, "what"> => {
   const recorded = [...recordedIn(tape)];
   const free = { value: "not charged", consequence: "holding a swap costs and earns nothing" };

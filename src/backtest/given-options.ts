@@ -10,7 +10,13 @@ import { type BacktestOptions, type BacktestSpec, backtest } from "./backtest-se
 /** Options of a backtest that a command may give in the place of the config. */
 export type GivenOptions = Pick<BacktestOptions, "fills" | "warmUpMs">;
 
-/** The config with these options of its backtest; the same config where it has no backtest, or none is given. */
+/**
+ * The config with these options of its backtest; the same config where it has no backtest, or none is given.
+ *
+ * @param config - any
+ * @param options - from the command line
+ * @returns the config with them; the same config where it has no backtest, or none is given
+ */
 export const withOptions = (config: unknown, { fills, warmUpMs }: GivenOptions): unknown => {
   const { service } = (config ?? {}) as { readonly service?: Partial<BacktestSpec> };
   if (service?.kind !== "backtest" || service.options === undefined || (fills === undefined && warmUpMs === undefined))

@@ -40,7 +40,17 @@ interface KeptPrices {
   readonly followers: ReadonlyMap<string, BarFollowers>;
 }
 
-/** One taker for each series of the tape; of those that `fills` does not read one that does nothing. */
+/**
+ * One taker for each series of the tape; of those that `fills` does not read one that does nothing.
+ *
+ * @param tape - the market
+ * @param venue - the exchange that takes its rows
+ * @param clock - of the exchange
+ * @param skewMs - the exchange's calendar less that of the rows
+ * @param fills - how orders fill
+ * @param kept - best prices by the trades, and followers of bars
+ * @returns one taker for each series of the tape; of those that `fills` does not read one that does nothing
+ */
 export const rowTakers = (
   tape: Tape,
   venue: Venue,

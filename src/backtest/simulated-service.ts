@@ -91,7 +91,14 @@ export interface SimulatedUser extends User {
 
 const ip = "local";
 
-/** A user with so many keys, each of which may do everything. */
+/**
+ * A user with so many keys, each of which may do everything.
+ *
+ * @param uid - of the user
+ * @param balances - by currency, decimal text
+ * @param keys - how many
+ * @returns a user for the embedded service
+ */
 export const userOf = (uid: string, balances: SimulatedUser["balances"], keys = 1): SimulatedUser => ({
   uid,
   ip,

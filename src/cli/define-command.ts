@@ -22,11 +22,13 @@ export interface CliCommand {
 /**
  * Makes a command.
  *
- * @param name - the word after `sluice`, as in the manifest
- * @param add - calls `program.command(name)` and describes it; see commander
+ * @param name - as a manifest lists it
+ * @param add - adds it to a program of commander
+ * @returns the default export of its module
  * @example
  * export default defineCommand("greet", (program, io) => {
  *   program.command("greet").argument("<name>").action((name: string) => io.out(`Hello ${name}\n`));
  * });
+ *
  */
 export const defineCommand = (name: string, add: CliCommand["add"]): CliCommand => ({ kind: "command", name, add });

@@ -28,8 +28,11 @@ export interface ReportExporter {
 /**
  * Makes an option of `sluice backtest`, `run` and `report` that writes a report to a file.
  *
+ * @param exporter - makes the contents of the file
+ * @returns the default export of its module
  * @example
  * export default defineReportExporter({ contents: (report) => `${report.pnl} ${report.currency}\n` });
+ *
  */
 export const defineReportExporter = (exporter: Omit<ReportExporter, "kind">): ReportExporter => ({
   kind: "report-exporter",

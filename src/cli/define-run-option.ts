@@ -37,5 +37,10 @@ export interface RunOption {
   readonly beside?: (engine: Pick<Engine, "events$">, run: RunSurroundings) => Subscription;
 }
 
-/** Makes an option of `sluice run`. */
+/**
+ * Makes an option of `sluice run`.
+ *
+ * @param option - what it does to a run
+ * @returns the default export of its module
+ */
 export const defineRunOption = (option: Omit<RunOption, "kind">): RunOption => ({ kind: "run-option", ...option });

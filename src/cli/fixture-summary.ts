@@ -10,6 +10,10 @@ import { grouped } from "../report/number-format.ts";
 
 /**
  * Text about a fixture that a command has written: folder, rows, instruments, series. One JSON document with `json`.
+ *
+ * @param written - what was written
+ * @param json - one JSON document instead of text
+ * @returns text that ends with a line feed
  */
 export const fixtureSummary = (written: WrittenFixture, json: boolean): string =>
   json ? `${jsonText(written)}\n` : `${linesOf(written).join("\n")}\n`;

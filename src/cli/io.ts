@@ -246,6 +246,10 @@ const redrawMs = 100;
 /**
  * A line of progress on a terminal, rewritten in place; nothing elsewhere. With a clock it is redrawn ten times a
  * second at most.
+ *
+ * @param io - the terminal
+ * @param clock - with it the line is redrawn ten times a second at most
+ * @returns `show` and `clear`
  */
 export const transientLine = (io: CliIo, clock?: Pick<Clock, "now">) => {
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -265,12 +269,22 @@ export const transientLine = (io: CliIo, clock?: Pick<Clock, "now">) => {
   };
 };
 
-/** Colour where a person is watching, unless NO_COLOR holds anything; FORCE_COLOR asks for it anywhere. */
+/**
+ * Colour where a person is watching, unless NO_COLOR holds anything; FORCE_COLOR asks for it anywhere.
+ *
+ * @param io - the terminal and its environment
+ * @returns true where colour is shown
+ */
 export const colourOf = (io: CliIo): boolean => {
   if ((io.env("NO_COLOR") ?? "") !== "") return false;
   const forced = io.env("FORCE_COLOR") ?? "";
   return forced === "" ? io.isTty && io.env("TERM") !== "dumb" : forced !== "0";
 };
 
-/** Strokes for text on this terminal; without colour where it shows none. */
+/**
+ * Strokes for text on this terminal; without colour where it shows none.
+ *
+ * @param io - the terminal
+ * @returns functions that colour text, or change nothing
+ */
 export const inkOf = (io: CliIo): Ink => ink(colourOf(io));

@@ -124,8 +124,11 @@ export const fromSource = import.meta.url.endsWith(".ts");
 export const ownPlugins = new URL(fromSource ? "../../plugins/" : "../plugins/", import.meta.url);
 
 /**
- * Everything that plugins add to the command line of the project in `folder`. Throws CONFIG_INVALID for a manifest that
- * is wrong.
+ * Reads everything that plugins add to the command line.
+ *
+ * @param folder - of the project
+ * @returns rows of the manifests
+ * @throws CONFIG_INVALID for a manifest that is wrong
  */
 export const readContributions = (folder: string): Contributions => {
   const commands = new Map<string, Contributed<CommandEntry>>();
@@ -149,11 +152,12 @@ export const readContributions = (folder: string): Contributions => {
 };
 
 /**
- * The default export of a row's module.
+ * Loads the module of a row of a manifest.
  *
  * @param entry - the row
- * @param isRight - whether the export is what the row is for; its parts are not trusted yet
- * @param problem - text for one that is not: the row, its module, and the export to write
+ * @param isRight - checks the default export
+ * @param problem - message where it is not right
+ * @returns the default export
  * @throws CONFIG_INVALID with the manifest's place and the problem
  */
 export const loadRow = async <T extends object>(

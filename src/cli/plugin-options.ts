@@ -29,9 +29,10 @@ export interface ReportFile {
 /**
  * Adds the options of plugins that write a report to a command.
  *
+ * @param command - of commander
  * @param exporters - rows of the manifests, for a caller that has read them
  * @returns a function that takes the command's parsed options and loads the files they ask for, in the order of the
- * manifests. It throws USAGE for a file that cannot be written.
+ * manifests; it throws USAGE for a file that cannot be written
  * @throws CONFIG_INVALID for a manifest that is wrong
  */
 export const addReportExporters = (
@@ -59,6 +60,9 @@ export const addReportExporters = (
 /**
  * Writes a report to files.
  *
+ * @param files - made by the function of `addReportExporters`
+ * @param report - of the run
+ * @param details - of the run
  * @returns their names
  */
 export const writeReportFiles = async (

@@ -8,7 +8,13 @@ import { readFileSync } from "node:fs";
 import type { ProfileOverrides } from "../contract/profile.ts";
 import { SluiceError } from "../errors.ts";
 
-/** Reads a JSON file. Throws CONFIG_INVALID where it cannot be read or is not JSON. */
+/**
+ * Reads a JSON file.
+ *
+ * @param path - of the file
+ * @returns its value
+ * @throws CONFIG_INVALID where it cannot be read or is not JSON
+ */
 export const readJson = (path: string): unknown => {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as unknown;
@@ -22,8 +28,11 @@ export const readJson = (path: string): unknown => {
 };
 
 /**
- * Reads rows of a profile from a JSON file. Throws PROFILE_INVALID for anything but an object, CONFIG_INVALID for a
- * file that cannot be read.
+ * Reads rows of a profile from a JSON file.
+ *
+ * @param path - of the file
+ * @returns the rows
+ * @throws PROFILE_INVALID for anything but an object, CONFIG_INVALID for a file that cannot be read
  */
 export const readOverrides = (path: string): ProfileOverrides => {
   const value = readJson(path);

@@ -49,8 +49,11 @@ interface EngineRunOptions {
 /**
  * Runs an engine until a request to stop, the end of its time or its own end, and stops it in order.
  *
- * @throws what the start throws, ENGINE_STATE where it was stopped before it had started, and with `events` TRADING_HALTED,
- * STRATEGY_FAILED or ORDER_REFUSED by how the run ended.
+ * @param engine - not started
+ * @param options - requests to stop, the time, and what is printed
+ * @returns when it has stopped
+ * @throws what the start throws, ENGINE_STATE where it was stopped before it had started, and with `events`
+ * TRADING_HALTED, STRATEGY_FAILED or ORDER_REFUSED by how the run ended
  */
 export const runEngine = async (
   engine: Pick<Engine, "events$" | "start" | "stop"> & Partial<Pick<Engine, "eventText">>,

@@ -19,11 +19,19 @@ export interface GivenFlags {
 const sources: readonly FillSource[] = ["book", "quotes", "trades", "candles"];
 const minuteMs = 60_000;
 
-/** The option `--fills`, for commands that run backtests. */
+/**
+ * The option `--fills`, for commands that run backtests.
+ *
+ * @returns an option for commander
+ */
 export const fillsOption = (): Option =>
   new Option("--fills <from>", "how orders are filled, instead of the config's model").choices(sources);
 
-/** The option `--warm-up`, for commands that run backtests. */
+/**
+ * The option `--warm-up`, for commands that run backtests.
+ *
+ * @returns an option for commander
+ */
 export const warmUpOption = (): Option =>
   new Option(
     "--warm-up <minutes>",
@@ -36,7 +44,12 @@ const minutesOf = (text: string): number => {
   throw new InvalidArgumentError("Write minutes from 0 up, such as 60 or 0.5.");
 };
 
-/** Options of the backtest that these flags set. */
+/**
+ * Options of the backtest that these flags set.
+ *
+ * @param flags - as commander read them
+ * @returns options for `withOptions`
+ */
 export const givenBy = ({ fills, warmUp }: GivenFlags): GivenOptions => ({
   ...(fills !== undefined && { fills }),
   ...(warmUp !== undefined && { warmUpMs: warmUp }),

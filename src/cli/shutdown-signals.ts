@@ -23,7 +23,13 @@ interface StoppingOptions {
   readonly unread?: boolean;
 }
 
-/** Requests to stop a command, from signals and from a reader that left, as streams. */
+/**
+ * Requests to stop a command, from signals and from a reader that left, as streams.
+ *
+ * @param io - the terminal
+ * @param options - whether a closed pipe is a reason to stop
+ * @returns streams of requests
+ */
 export const listenForStop = (io: CliIo, { unread = true }: StoppingOptions = {}): Stopping => {
   io.neverWait();
   const first$ = new ReplaySubject<StopReason>(1);

@@ -6,7 +6,12 @@ import { dirname } from "node:path";
 import { SluiceError } from "../errors.ts";
 import type { Contents } from "./define-report-exporter.ts";
 
-/** Folders on the way are made. */
+/**
+ * Checks that a file can be written, and makes the folders above it.
+ *
+ * @param file - its path
+ * @throws USAGE where it cannot
+ */
 export const checkPlace = (file: string): void => {
   try {
     mkdirSync(dirname(file), { recursive: true });

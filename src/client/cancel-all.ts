@@ -62,7 +62,12 @@ const confirmMs = 2_000;
 const pauseMs = 1_000;
 const pauseMsMax = 30_000;
 
-/** Completes after `flat`, or without it when `listingsMax` are used up; unsubscribing stops it. */
+/**
+ * Cancels every open order of a user.
+ *
+ * @param options - the calls of the user, and how to wait between listings
+ * @returns progress; it completes after `flat`, or without it when `listingsMax` are used up; unsubscribing stops it
+ */
 export const cancelAll = <O extends OpenOrder>(options: CancelAllOptions<O>): Observable<CancelNews> =>
   new Observable((subscriber) => {
     const work = new CancelWork(options, subscriber);

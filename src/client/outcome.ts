@@ -58,7 +58,12 @@ export const hiddenIn = (
 const isDenied = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
-/** True if the service rejected the call as a whole, whether or not that proves that it was not executed. */
+/**
+ * True if the service rejected the call as a whole, whether or not that proves that it was not executed.
+ *
+ * @param outcome - of a call
+ * @returns true if the service rejected the call as a whole, whether or not that proves that it was not executed
+ */
 export const isTurnedDown = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" || (outcome.kind === "unknown" && outcome.unlisted !== undefined);
 

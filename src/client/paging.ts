@@ -27,7 +27,15 @@ export interface WalkOptions extends ReadOptions {
 
 type Walk = { readonly outcome: Outcome<OrderRecord>; readonly cursor: string | undefined; readonly pages: number };
 
-/** Emits one outcome with every record of the listing, page by page from new to old. */
+/**
+ * Emits one outcome with every record of the listing, page by page from new to old.
+ *
+ * @param gateway - calls of a user
+ * @param endpoint - the listing
+ * @param query - of every page
+ * @param options - where it ends
+ * @returns a stream of one outcome, with records from new to old
+ */
 export const walkOrders = (
   gateway: Gateway,
   endpoint: "pendingOrders" | "orderHistory",

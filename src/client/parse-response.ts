@@ -204,7 +204,15 @@ const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, pro
     : { kind: "unknown", message };
 };
 
-/** Outcome of a call by its response; `at` is when the response was received. */
+/**
+ * Outcome of a call by its response; `at` is when the response was received.
+ *
+ * @param endpoint - that was called
+ * @param response - as it was received
+ * @param contract - the service
+ * @param at - instant of the receipt
+ * @returns what came of the call
+ */
 export const parseResponse = <R>(
   endpoint: EndpointName,
   response: WireResponse,

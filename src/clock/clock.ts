@@ -41,7 +41,13 @@ export const within = <T>(clock: Clock, ms: number, going: PromiseLike<T>, late:
       .then(resolve, reject);
   });
 
-/** Emits once, `ms` from the moment of subscription, and completes. Unsubscribing cancels. */
+/**
+ * Emits once, `ms` from the moment of subscription, and completes. Unsubscribing cancels.
+ *
+ * @param clock - the clock to count by
+ * @param ms - milliseconds
+ * @returns a stream that emits 0 and completes
+ */
 export const after = (clock: Clock, ms: number): Observable<0> =>
   new Observable((subscriber) => {
     const timer = clock.setTimer(clock.now() + ms, () => {
@@ -56,6 +62,10 @@ export const after = (clock: Clock, ms: number): Observable<0> =>
 /**
  * Emits 0, 1, 2 … every `ms`, first after `ms`, on an absolute schedule so that it does not drift. Late ticks are
  * merged into one.
+ *
+ * @param clock - the clock to count by
+ * @param ms - milliseconds between two ticks
+ * @returns a stream without end
  */
 export const every = (clock: Clock, ms: number): Observable<number> =>
   new Observable((subscriber) => {

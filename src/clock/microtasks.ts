@@ -8,7 +8,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import { hookPromises } from "./promise-hooks.ts";
 import { createSystemClock } from "./system-clock.ts";
 
-/** Every promise that can settle without time passing has settled. */
+/**
+ * Waits until every promise has settled that can settle without time passing.
+ *
+ * @returns when they have
+ */
 export const letPromisesSettle = async (): Promise<void> => {
   await turn();
 };
@@ -22,7 +26,11 @@ export interface PromiseWatch {
   readonly stop: () => void;
 }
 
-/** Notices promises as they are made and settled, anywhere in the process; costs nothing where there are none. */
+/**
+ * Notices promises as they are made and settled, anywhere in the process; costs nothing where there are none.
+ *
+ * @returns whether promises were made or settled, until it is stopped
+ */
 export const watchPromises = (): PromiseWatch => {
   const note = (): void => {
     watch.asked = true;

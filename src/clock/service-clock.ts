@@ -21,7 +21,13 @@ const phaseMs = 60_000;
 /** A fall as small as this is a clock being regulated: time pauses for it instead. */
 const regulatedMs = 1_000;
 
-/** A clock whose calendar has these faults. Its `now` never goes back. */
+/**
+ * A clock whose calendar has these faults. Its `now` never goes back.
+ *
+ * @param clock - the clock underneath
+ * @param faults - offset and steps of the calendar
+ * @returns a clock for a service
+ */
 export const createServiceClock = (clock: Clock, { offsetMs = 0, steps = [] }: ClockFaults = {}): Clock => {
   const startAt = clock.now();
   let lift = 0;

@@ -20,7 +20,11 @@ export const afterArrivals = (run: () => void): void => {
   setImmediate(run);
 };
 
-/** The machine's clock: real time, and timers of the platform. */
+/**
+ * The machine's clock: real time, and timers of the platform.
+ *
+ * @returns a clock
+ */
 export const createSystemClock = (): Clock => {
   const now = (): number => timeOrigin + sinceOrigin();
   let isDueRunning = false;

@@ -7,7 +7,12 @@
 import { assert } from "../errors.ts";
 import type { Clock, Timer } from "./clock.ts";
 
-/** A clock that moves on request. `startAt`: milliseconds since the epoch. */
+/**
+ * A clock that moves on request. `startAt`: milliseconds since the epoch.
+ *
+ * @param startAt - milliseconds since the epoch
+ * @returns a clock that moves on request
+ */
 export const createVirtualClock = (startAt = 0): VirtualClock => new VirtualClock(startAt);
 
 /** A clock that moves on request: timers run in the order of their time, and nothing waits. */

@@ -6,10 +6,15 @@ export interface Assumption {
   readonly what: string;
   /** Such as "lognormal, median 25 ms each way". */
   readonly value: string;
-  /** Such as "prices move on before an order arrives"; empty where nothing needs to be said. */
+  /** Such as "prices move on before an order arrives"; empty where there is none. */
   readonly consequence: string;
 }
 
-/** An assumption in one line. */
+/**
+ * An assumption in one line.
+ *
+ * @param assumption - as a report lists it
+ * @returns text without a full stop
+ */
 export const assumptionText = ({ what, value, consequence }: Assumption): string =>
   `${what}: ${value}${consequence === "" ? "" : `; ${consequence}`}`;

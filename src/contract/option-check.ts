@@ -33,7 +33,14 @@ export const seedBounds = { least: 0, most: Number.MAX_SAFE_INTEGER } as const s
 export const wholeRemedy = ({ least, most, what = "a whole number" }: Whole): string =>
   `Write ${what} from ${least} to ${most}.`;
 
-/** Throws `USAGE` with all that is wrong with the options of the function `root`. */
+/**
+ * Checks the options of a function.
+ *
+ * @param root - name of the function
+ * @param rules - what may and must be given
+ * @param given - the options
+ * @throws USAGE with all that is wrong
+ */
 export const checkOptions = (
   root: string,
   { required = [], wholes = {}, others = {} }: OptionRules,

@@ -191,7 +191,13 @@ export type Profile = { readonly [G in keyof ProfileTable]: Values<ProfileTable[
 /** Values of `profile` in a config: any part of the rows. */
 export type ProfileOverrides = { readonly [G in keyof Profile]?: Partial<Profile[G]> };
 
-/** True if the service can cancel a resting order of an instrument. */
+/**
+ * True if the service can cancel a resting order of an instrument.
+ *
+ * @param instId - the instrument
+ * @param profile - what the service can do
+ * @returns true if a resting order can be canceled
+ */
 export const isCancelable = (instId: string, { capabilities }: Pick<Profile, "capabilities">): boolean =>
   capabilities.cancelSpot || instTypeOf(instId) !== "SPOT";
 

@@ -357,7 +357,12 @@ export const activeIn: Readonly<Record<OrderState, boolean>> = {
   canceled: false,
 };
 
-/** True if an order in this state can still be executed. */
+/**
+ * True if an order in this state can still be executed.
+ *
+ * @param state - of an order record
+ * @returns true if the order can still be executed
+ */
 export const isActive = (state: OrderState): boolean => activeIn[state];
 
 /** Later states win over earlier ones when two records of one order disagree. */

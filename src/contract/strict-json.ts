@@ -28,7 +28,12 @@ const repeatedName = (json: string): string | undefined => {
   return undefined;
 };
 
-/** Value of a JSON text in which no object names a field twice, or the reason why it cannot be read. */
+/**
+ * Reads JSON in which no object names a field twice.
+ *
+ * @param text - of any origin
+ * @returns the value, or the reason why it cannot be read
+ */
 export const strictJson = (text: string): { readonly value: unknown } | { readonly problem: string } => {
   let value: unknown;
   try {

@@ -66,7 +66,13 @@ export interface ResponseSink {
   readonly closed: boolean;
 }
 
-/** Sends a request, and calls `sink` once: with a response of any HTTP status, or with an error when none was read. */
+/**
+ * Sends a request, and calls `sink` once: with a response of any HTTP status, or with an error when none was read.
+ *
+ * @param request - endpoint, body and key
+ * @param sink - receives the response, or the error
+ * @returns nothing
+ */
 export type Transport = (request: WireRequest, sink: ResponseSink) => void;
 export type Interceptor = (next: Transport) => Transport;
 

@@ -96,8 +96,14 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
 };
 
 /**
- * Checks what people write. Returns a copy of `value` with defaults filled in, or an error listing every problem under
- * `root`. Functions and other non-JSON values inside are kept as they are.
+ * Checks what people write.
+ *
+ * @param schema - JSON Schema
+ * @param value - what was written; functions and other values inside that are no JSON are kept as they are
+ * @param root - its place, for the message
+ * @param code - of the error
+ * @returns a copy with defaults filled in
+ * @throws an error of that code with every problem
  */
 export const parseHuman = <T>(schema: object, value: unknown, root: string, code: ErrorCode = "CONFIG_INVALID"): T => {
   const filled = copyPlain(value);
@@ -151,6 +157,10 @@ const requestCheckOf = (schema: object): RequestCheck => {
 
 /**
  * Checks what was sent to the embedded service. Returns the problems; nothing is removed, unknown keys are problems.
+ *
+ * @param schema - JSON Schema of an endpoint
+ * @param value - what was sent
+ * @returns problems; nothing is removed, unknown keys are problems
  */
 export const requestProblems = (schema: object, value: unknown): readonly string[] => {
   if ((plainChecks.get(schema) ?? plainCheck(schema))(value)) return none;

@@ -17,7 +17,11 @@ type Code = typeof import("./placement-journal.ts") &
   typeof import("./history-read-back.ts");
 let code: Code | undefined;
 
-/** Once loaded, it is there for every engine of the process, without a wait. */
+/**
+ * Loads the code of journals. Once loaded, it is there for every engine of the process, without a wait.
+ *
+ * @returns when it is loaded
+ */
 export const loadJournalCode = async (): Promise<void> => {
   if (code !== undefined) return;
   const [journal, recovery, history] = await Promise.all([

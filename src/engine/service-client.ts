@@ -28,7 +28,13 @@ export interface ClientOptions {
   readonly reserve?: Partial<ReservePolicy>;
 }
 
-/** Opens the calls of every user of a service. The state of the quota is new: what was spent before is not known. */
+/**
+ * Opens the calls of every user of a service. The state of the quota is new: what was spent before is not known.
+ *
+ * @param service - what a config's service opened
+ * @param options - contract, limits, and room that is kept for exits
+ * @returns calls by user
+ */
 export const openClient = (
   { clock, transport, users }: Pick<OpenService, "clock" | "transport" | "users">,
   { contract, layers = layersOf(contract), reserve }: ClientOptions,

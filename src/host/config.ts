@@ -107,7 +107,13 @@ type Optional = "history" | "journal" | "supervision";
 export type CheckedConfig = Required<Omit<Config, Optional | "plugins">> &
   Pick<Config, Optional> & { readonly plugins: readonly Plugin[] };
 
-/** Checks a config as loaded; lists every problem at once. */
+/**
+ * Checks a config as loaded.
+ *
+ * @param config - anything
+ * @returns the config with its defaults
+ * @throws CONFIG_INVALID with every problem
+ */
 export const checkConfig = (config: unknown): CheckedConfig => {
   checkMoved(config);
   const flat = withFlatPlugins(config);
@@ -161,6 +167,9 @@ const hasKey = (value: unknown, [key = "", ...rest]: readonly string[]): boolean
 
 /**
  * Plugins of a config as it was written, out of nested lists, without entries that are false or missing. Not checked.
+ *
+ * @param config - as it was written; it is not checked
+ * @returns plugins out of nested lists, without entries that are false or missing
  */
 export const pluginsIn = (config: unknown): readonly Partial<Plugin>[] => {
   const { plugins } = Object(config) as { readonly plugins?: unknown };

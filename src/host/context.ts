@@ -213,9 +213,10 @@ export interface AboutEngine {
 /**
  * Loads an optional package for a plugin. `T` is the part of it that is used.
  *
- * @param name - `prom-client`
- * @param range - version as `npm install` takes it: `15`
- * @param from - `import.meta.url` of the file that needs the package
+ * @param name - of the package
+ * @param range - versions that the plugin works with
+ * @param from - address of the caller, `import.meta.url`
+ * @returns the package's exports
  * @throws PLATFORM_UNSUPPORTED with the line that installs it, where it is not installed
  */
 export type RequirePackage = <T>(name: string, range: string, from: string) => T;

@@ -124,6 +124,9 @@ export const inside = <T>(owner: Owner, work: () => T): T => {
 /**
  * Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that
  * owner.
+ *
+ * @param work - the engine's own code
+ * @returns what it returns
  */
 export const outside = <T>(work: () => T): T => {
   if (depth === 0 ? present.getStore() === undefined : here === undefined && bound === undefined) return work();

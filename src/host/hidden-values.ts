@@ -13,13 +13,25 @@ const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
 const hidden = "(hidden)";
 const depthMax = 8;
 
-/** A seed is a number of a simulation, or the words of a wallet. */
+/**
+ * Returns true for a value that is secret by its name.
+ *
+ * @param key - its name
+ * @param value - a seed may be a number of a simulation, or the words of a wallet
+ * @returns true where it is not to be shown
+ */
 export const isSecret = (key: string, value: unknown): boolean =>
   secretName.test(key) ||
   secretWord.test(key.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase()) ||
   (key.toLowerCase() === "seed" && typeof value !== "number");
 
-/** Returns a copy of JSON in which values that are secret by their name are `(hidden)`. */
+/**
+ * Returns a copy of JSON in which values that are secret by their name are `(hidden)`.
+ *
+ * @param value - JSON
+ * @param depth - levels below which nothing is read
+ * @returns a copy in which values that are secret by their name are `(hidden)`
+ */
 export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   if (typeof value !== "object" || value === null) return typeof value === "function" ? hidden : value;
   if (depth >= depthMax) return hidden;
@@ -29,5 +41,10 @@ export const withoutSecrets = (value: unknown, depth = 0): unknown => {
   );
 };
 
-/** Returns true if a value in it was hidden: if it were sent back, the words would replace the secret. */
+/**
+ * Returns true if a value in it was hidden: if it were sent back, the words would replace the secret.
+ *
+ * @param value - JSON
+ * @returns true if a value in it was hidden: if it were sent back, the words would replace the secret
+ */
 export const hasHidden = (value: unknown): boolean => JSON.stringify(value)?.includes(hidden) ?? false;

@@ -250,6 +250,10 @@ const pieceOf = (calendar: BarCalendar, from: number, to: number): number => {
 
 /**
  * The source of a config, also where it is only a function that gives bars. Throws CONFIG_INVALID for anything else.
+ *
+ * @param given - `history` of a config, also where it is only a function that gives bars
+ * @returns the source; undefined without one
+ * @throws CONFIG_INVALID for anything else
  */
 export const historySourceOf = (given: unknown): HistorySource | undefined => {
   if (given === undefined) return undefined;

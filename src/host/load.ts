@@ -24,7 +24,14 @@ const extensions = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 const loadMsMax = 30_000;
 const example = "export default defineConfig({ ... });";
 
-/** The default export of the file, or what it returns when it is a function of `{ command }`. */
+/**
+ * Loads a config from a file.
+ *
+ * @param path - of the file
+ * @param options - the command for configs that are functions
+ * @returns its default export, or what that returns when it is a function of `{ command }`
+ * @throws CONFIG_NOT_FOUND where there is no such file, CONFIG_INVALID where it cannot be loaded
+ */
 export const loadConfigFile = async (path: string, options: LoadOptions = {}): Promise<unknown> => {
   const { command = "run", clock = createSystemClock() } = options;
   const file = resolve(path);
@@ -36,6 +43,9 @@ export const loadConfigFile = async (path: string, options: LoadOptions = {}): P
 /**
  * Exports of a file. Of a file written for CommonJS, as files are below a package.json without `"type": "module"`, all
  * of it is the default export.
+ *
+ * @param address - of the file, to be imported
+ * @returns its exports by name
  */
 export const exportsOf = async (address: string): Promise<object> => {
   const exported = (await import(address)) as { readonly default?: unknown };

@@ -30,7 +30,11 @@ interface Requiring {
 
 const knownModes: readonly string[] = ["backtest", "paper", "live"] satisfies PluginMode[];
 
-/** The version of Sluice, read from its package.json, which is the only place that states it. */
+/**
+ * The version of Sluice, read from its package.json, which is the only place that states it.
+ *
+ * @returns such as "0.2.0"
+ */
 export const packageVersion = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
   return String((manifest as { version: unknown }).version);

@@ -9,11 +9,22 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import type { CheckedConfig } from "./config.ts";
 
-/** Hash of a config: of its file and those that it imports, and of the values they came to. */
+/**
+ * Hash of a config: of its file and those that it imports, and of the values they came to.
+ *
+ * @param configPath - the file
+ * @param config - what it came to
+ * @returns SHA-256 in hex
+ */
 export const hashOfConfig = (configPath: string, config: CheckedConfig): string =>
   withSources(configPath).update(valuesOf(config)).digest("hex");
 
-/** Reads the files only: none of their code is run. */
+/**
+ * Hash of a config's file and those that it imports. None of their code is run.
+ *
+ * @param configPath - the file
+ * @returns SHA-256 in hex
+ */
 export const hashOfSources = (configPath: string): string => withSources(configPath).digest("hex");
 
 const withSources = (configPath: string): Hash => {

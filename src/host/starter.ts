@@ -13,5 +13,9 @@ export const starterFrom = (cli: string): string => {
   return existsSync(beside) ? beside : fileURLToPath(new URL("../../src/cli/sluice.mjs", cli));
 };
 
-/** Path of the script that starts the command line, for `node`. */
+/**
+ * Path of the script that starts the command line, for `node`.
+ *
+ * @returns its path
+ */
 export const starter = (): string => starterFrom(new URL("../cli/", import.meta.url).href);

@@ -41,7 +41,14 @@ interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resou
   readonly loadsFiles?: boolean;
 }
 
-/** `entry` is the address of the file without its ending; `facts` are what it finds in `workerData`. */
+/**
+ * Starts a thread of the package.
+ *
+ * @param entry - address of its file without the ending
+ * @param facts - what it finds in `workerData`
+ * @param options - environment, bounds of its memory, and its streams
+ * @returns the thread
+ */
 export const startThread = (
   entry: URL,
   facts: object,

@@ -33,7 +33,11 @@ interface Decisions {
   snapshot(): readonly DecisionRecord[];
 }
 
-/** Halts and resumes that people and programs decided, as a kind of record of the journal. */
+/**
+ * Halts and resumes that people and programs decided, as a kind of record of the journal.
+ *
+ * @returns a kind of record for a journal
+ */
 export const createDecisions = (): Decisions => {
   const verdicts = new Map<string, Verdict>();
   let limits: Limits | undefined;

@@ -113,7 +113,13 @@ const checkPresent = (path: string, { dev, ino }: Inode): Promise<void> =>
     });
   });
 
-/** `clock` is the machine's; the lock of the folder counts by it. */
+/**
+ * A folder of this machine as the disk of a journal.
+ *
+ * @param folder - its path; it is made where it does not exist
+ * @param clock - the machine's; the lock of the folder counts by it
+ * @returns the disk, locked for this process
+ */
 export const fileDisk = async (folder: string, clock: Clock = createSystemClock()): Promise<Disk> => {
   await makeFolder(folder);
   checkFolder(folder);

@@ -11,10 +11,21 @@ import { SluiceError } from "../errors.ts";
 
 const uidNow = (): number | undefined => process.getuid?.();
 
-/** The one below the machine's temporary folder. */
+/**
+ * The folder for files that processes of one user share, below the machine's temporary folder.
+ *
+ * @returns its path
+ */
 export const defaultFolder = (): string => join(tmpdir(), `sluice-${uidNow() ?? "user"}`);
 
-/** `remedy`: what to do where the folder is refused, as a sentence. */
+/**
+ * A folder that only this user may read, made where it does not exist.
+ *
+ * @param dir - its path
+ * @param remedy - what to do where it is refused, as a sentence
+ * @returns its path
+ * @throws CONFIG_INVALID where others may read it
+ */
 export const ownFolder = (dir: string, remedy: string): string => {
   // An existing folder is checked.
   if (!existsSync(dir)) mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -59,7 +59,13 @@ export const lockHeld = (text: string): SluiceError => {
 export const isLockHeld = (error: unknown): boolean =>
   typeof error === "object" && error !== null && refusals.has(error);
 
-/** Takes the lock, or refuses with its name. The result releases it. */
+/**
+ * Takes a lock between processes of this machine.
+ *
+ * @param name - of the lock, shown where it is taken
+ * @returns a function that releases it
+ * @throws ENGINE_STATE where another process holds it
+ */
 export const holdLock = async (name: string): Promise<() => Promise<void>> => {
   const path = addressOf(name);
   let server: net.Server;

@@ -168,7 +168,12 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   };
 };
 
-/** Opens the journal in a folder, repairs what a crash left half written, and gives what it holds. */
+/**
+ * Opens the journal in a folder and repairs what a crash left half written.
+ *
+ * @param options - the disk, the kinds of records, and how often they are written
+ * @returns the journal with what it holds
+ */
 export const openWriteAheadLog = async (options: WriteAheadLogOptions): Promise<WriteAheadLog> => {
   const opened = await openLast(options);
   return new SegmentedLog(options, opened, await options.disk.open(segmentName(opened.number)));

@@ -32,7 +32,13 @@ interface Part {
   readonly heads: number;
 }
 
-/** The rows of a tape from `fromAt` on and before `toAt`, as one tape. Bars that end later are left out. */
+/**
+ * The rows of a tape from `fromAt` on and before `toAt`, as one tape. Bars that end later are left out.
+ *
+ * @param tape - the whole
+ * @param window - `fromAt` and `toAt`, milliseconds since the epoch
+ * @returns a part of it
+ */
 export const cutTape = (tape: Tape, window: TimeWindow): Tape => {
   const parts = tape.series.map((series) => partOf(series, tape, window));
   const series = tape.series.map((one, index) => seriesOf(one, parts[index] as Part));
@@ -49,7 +55,13 @@ export const cutTape = (tape: Tape, window: TimeWindow): Tape => {
   });
 };
 
-/** Rows of each series before the window, which `cutTape` leaves out there. */
+/**
+ * Rows of each series before the window, which `cutTape` leaves out there.
+ *
+ * @param tape - the whole
+ * @param window - `fromAt` and `toAt`, milliseconds since the epoch
+ * @returns numbers by series
+ */
 export const rowsBeforeWindow = (tape: Tape, { fromAt }: TimeWindow): Tape["series"] =>
   tape.series.map((series) => {
     const before = series.kind === "candle" ? barsBefore(series, fromAt) : rowsBefore(series.at, fromAt);

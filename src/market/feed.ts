@@ -48,7 +48,13 @@ export interface Feed extends PrintedMarket {
   complete(): void;
 }
 
-/** Makes a market of which a caller delivers the rows. */
+/**
+ * Makes a market of which a caller delivers the rows.
+ *
+ * @param instruments - products with tick and lot size
+ * @param options - where errors of subscribers go, shift of times, depth of books
+ * @returns streams for the engine, and functions that take rows
+ */
 export const createFeed = (instruments: readonly TapeInstrument[], options: FeedOptions = {}): Feed => {
   const { shiftMs = 0 } = options;
   const channels = new Map(

@@ -140,7 +140,12 @@ export class RecordedHistory {
 const beginOf = (series: Series): number =>
   series.kind === "candle" ? openingsOf(series)(0) : (series.at[0] ?? Number.POSITIVE_INFINITY);
 
-/** The history that a tape holds: rows before the instant asked for, and bars that had closed by then. */
+/**
+ * The history that a tape holds: rows before the instant asked for, and bars that had closed by then.
+ *
+ * @param tape - a market
+ * @returns a source of history
+ */
 export const historyOfTape = ({ instruments, series }: Pick<Tape, "instruments" | "series">): RecordedHistory => {
   const known = (now: number): readonly KnownRows[] =>
     series.map((one) => ({ series: one, rows: rowsBefore(one.at, now, one.kind === "candle") }));

@@ -33,7 +33,13 @@ const averagePlaces = 12;
 /** No position and no trades yet. */
 export const noHolding: Holding = { qty: zero, entry: zero, realised: zero };
 
-/** The holding after a fill. */
+/**
+ * The holding after a fill.
+ *
+ * @param held - what was held
+ * @param fill - what was bought or sold, at which price
+ * @returns what is held after it, and the profit it realised
+ */
 export const withFill = (held: Holding, { side, px, qty }: HeldFill): Holding => {
   const change = side === "buy" ? qty : neg(qty);
   const { entry, realised } = held;
@@ -49,8 +55,19 @@ export const withFill = (held: Holding, { side, px, qty }: HeldFill): Holding =>
   };
 };
 
-/** Profit before fees that closing the holding at `markPx` would realise. */
+/**
+ * Profit before fees that closing the holding at `markPx` would realise.
+ *
+ * @param holding - what is held, and what it cost
+ * @param markPx - price of closing it
+ * @returns profit before fees, in quote currency
+ */
 export const unrealisedOf = ({ qty, entry }: Holding, markPx: Decimal): Decimal => sub(mul(qty, markPx), entry);
 
-/** Average entry price with at most twelve fraction digits; zero without a position. */
+/**
+ * Average entry price with at most twelve fraction digits; zero without a position.
+ *
+ * @param holding - what is held, and what it cost
+ * @returns a price
+ */
 export const averagePxOf = ({ qty, entry }: Holding): Decimal => (isZero(qty) ? zero : div(entry, qty, averagePlaces));

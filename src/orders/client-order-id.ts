@@ -45,7 +45,12 @@ const letters = (text: string, count: number, seed: number): string =>
 const checks = Array.from({ length: 32 ** width.check }, (_, digits) => digits.toString(32).padStart(width.check, "0"));
 const below = 32 ** (6 - width.check);
 
-/** Client order ids of one instance: makes them, and recognises its own. */
+/**
+ * Client order ids of one instance: makes them, and recognises its own.
+ *
+ * @param instance - name of the engine, part of each id
+ * @returns makes ids, and recognises its own
+ */
 export const createClientOrderIds = (instance: string): ClientOrderIds => {
   const prefix = `s${letters(instance, width.instance, 11)}`;
   return {

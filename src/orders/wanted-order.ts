@@ -137,7 +137,12 @@ export type Specified =
 /** Returns whether what is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
-/** Text that is equal for wanted orders that are the same, for use as a key. */
+/**
+ * Text that is equal for wanted orders that are the same, for use as a key.
+ *
+ * @param wanted - an order
+ * @returns text that is equal for wanted orders that are the same
+ */
 export const wantedMark = (wanted: WantedOrder): string => {
   const {
     instId,

@@ -3,6 +3,9 @@
  *
  * Invariants: text with a comma, a quote or a line break is quoted; a text that a spreadsheet would read as a formula
  * is not one.
+ *
+ * @param rows - cells by row
+ * @returns lines that end with carriage return and line feed
  */
 export const csvLines = (rows: Iterable<readonly string[]>): string => [...csvPieces(rows)].join("");
 

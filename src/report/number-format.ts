@@ -6,7 +6,12 @@
  */
 import { abs, compare, isPositive, isZero, toStep } from "../decimal.ts";
 
-/** 1204311 as 1,204,311; the fraction stays as it is. */
+/**
+ * 1204311 as 1,204,311; the fraction stays as it is.
+ *
+ * @param value - a number as text
+ * @returns text with commas
+ */
 export const grouped = (value: number | string): string => {
   const [whole = "", fraction] = String(value).split(".");
   const sign = whole.startsWith("-") ? "-" : "";
@@ -24,7 +29,13 @@ export const placesFor = (reference: string): number => {
   return compare(size, "1") >= 0 ? 4 : 8;
 };
 
-/** Always `places` fraction digits, so that a column of them aligns at the point. */
+/**
+ * Always `places` fraction digits, so that a column of them aligns at the point.
+ *
+ * @param value - decimal text
+ * @param places - fraction digits
+ * @returns text with grouped digits
+ */
 export const amount = (value: string, places: number): string => {
   const [whole = "0", fraction = ""] = toStep(
     value,
@@ -34,11 +45,23 @@ export const amount = (value: string, places: number): string => {
   return places === 0 ? grouped(whole) : `${grouped(whole)}.${fraction.padEnd(places, "0")}`;
 };
 
-/** Formats a number with its sign, also a plus. */
+/**
+ * Formats a number with its sign, also a plus.
+ *
+ * @param value - decimal text
+ * @param places - fraction digits
+ * @returns text that begins with a sign
+ */
 export const signed = (value: string, places: number): string =>
   `${isPositive(value) ? "+" : ""}${amount(value, places)}`;
 
-/** Whole percent of a share; a tenth where that would read 0 or 100 and is neither. */
+/**
+ * Whole percent of a share; a tenth where that would read 0 or 100 and is neither.
+ *
+ * @param part - of the whole
+ * @param whole - above zero
+ * @returns text such as "12 %"
+ */
 export const percent = (part: number, whole: number): string => {
   if (whole === 0) return "-";
   const share = (100 * part) / whole;
@@ -53,7 +76,12 @@ const units = [
   [1_000, "s"],
 ] as const;
 
-/** 25 ms, 1.34 s, 12.5 s, 3 min 20 s, 2 d 4 h. */
+/**
+ * A duration for people: 25 ms, 1.34 s, 12.5 s, 3 min 20 s, 2 d 4 h.
+ *
+ * @param ms - milliseconds
+ * @returns text
+ */
 export const duration = (ms: number): string => {
   // Rounded first: 999.7 ms is 1 s, and 59.96 s is a minute.
   if (Math.round(ms) < 1_000) return `${ms > 0 && ms < 10 ? trimmed(ms, 1) : Math.round(ms)} ms`;
@@ -74,7 +102,14 @@ export const duration = (ms: number): string => {
 
 const trimmed = (value: number, digits: number): string => String(Number(value.toFixed(digits)));
 
-/** `1 order`, `2 orders`. */
+/**
+ * `1 order`, `2 orders`.
+ *
+ * @param count - a whole number
+ * @param one - singular, such as "order"
+ * @param many - plural; `one` with an s when left out
+ * @returns text such as "2 orders"
+ */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 

@@ -59,6 +59,10 @@ export interface RecordedReportOptions {
 /**
  * Makes the report of a run from its records. What was held at the beginning counts as traded there at its average
  * price.
+ *
+ * @param records - orders and fills of the run
+ * @param options - currency and capital
+ * @returns the report and its details
  */
 export const reportOf = (
   records: RunRecords,

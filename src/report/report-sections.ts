@@ -96,7 +96,12 @@ export interface ReportSentence {
   readonly tone?: "soft" | "bad";
 }
 
-/** Returns the text of a report by section, in the order of a page. */
+/**
+ * Returns the text of a report by section, in the order of a page.
+ *
+ * @param report - of a run
+ * @returns headings, tables and sentences, in the order of a page
+ */
 export const reportSections = (report: RunReport): ReportSections => {
   const places = placesIn(report);
   const section = (id: ReportSection["id"], name: string, blocks: readonly ReportBlock[]): ReportSection => ({

@@ -75,7 +75,12 @@ const changesOf = (closes: readonly Close[]): readonly ReturnPoint[] =>
     return { ...close, change: isPositive(before) ? div(sub(close.equity, before), before, 18) : "0" };
   });
 
-/** Text that `sluice backtest --returns` writes. */
+/**
+ * Text that `sluice backtest --returns` writes.
+ *
+ * @param series - points of the equity curve
+ * @returns lines, one by one
+ */
 export const returnsCsv = (series: readonly ReturnPoint[]): Iterable<string> =>
   csvPieces([
     ["date", "return", "equity"],

@@ -85,7 +85,14 @@ const cagrPercentMax = 1_000_000;
 const rollingDays = 30;
 const rollingPointsMax = 200;
 
-/** A Sharpe ratio of so many milliseconds brought to a day, so that parts of different lengths can be compared. */
+/**
+ * A Sharpe ratio of so many milliseconds brought to a day, so that parts of different lengths can be compared.
+ *
+ * @param sharpe - of the period
+ * @param per - whether it is annualised already
+ * @param ms - length of the period
+ * @returns the ratio of one day
+ */
 export const perDay = (sharpe: number, per: Returns["per"], ms: number): number =>
   sharpe * Math.sqrt(per === "year" ? 1 / daysInYear : dayMs / ms);
 

@@ -48,6 +48,12 @@ interface ValueTick {
 
 /**
  * Multiples of 1, 2, 2.5 or 5 times a power of ten within the range, spelled with as many digits as distinguish them.
+ *
+ * @param low - of the range
+ * @param high - of the range
+ * @param most - ticks
+ * @param suffix - after each number
+ * @returns values with their texts
  */
 export const valueTicks = (low: number, high: number, most = 5, suffix = ""): readonly ValueTick[] => {
   if (!(high > low)) return [{ value: low, text: `${spell(low, 2)}${suffix}` }];

@@ -10,7 +10,12 @@ import type { TradeRecord } from "./trade-list.ts";
 const money = ["entryPx", "exitPx", "gross", "fees", "funding", "net", "currency", "mfe", "mae"] as const;
 const columns = ["strategy", "instId", "side", "qty", "openedAt", "closedAt", ...money, "entries", "exits"] as const;
 
-/** Lines that `sluice backtest --trades` writes, one by one: a run of years has more trades than a string can hold. */
+/**
+ * Lines that `sluice backtest --trades` writes, one by one: a run of years has more trades than a string can hold.
+ *
+ * @param trades - of a run
+ * @returns lines, one by one
+ */
 export const tradeCsv = (trades: readonly TradeRecord[]): Iterable<string> => csvPieces(rowsOf(trades));
 
 const rowsOf = function* (trades: readonly TradeRecord[]): Generator<readonly string[]> {

@@ -122,7 +122,12 @@ const unacceptedIn = ({ orders: { placed, rejected, refused }, turnedDown }: Ord
   return first === undefined ? who : `${who}, most often: ${first.example.reason.replace(/\.$/, "")}`;
 };
 
-/** The same, or which data that the recording does not hold strategies waited for, where none was wanted. */
+/**
+ * Why a run sent no order, or none was accepted.
+ *
+ * @param report - of the run
+ * @returns part of a sentence; undefined where orders were accepted
+ */
 export const unsentIn = (report: Orders & Pick<RunReport, "coverage">): string | undefined => {
   const { placed, refused } = report.orders;
   if (placed + refused > 0 || (report.coverage.missed ?? []).length === 0) return unacceptedIn(report);

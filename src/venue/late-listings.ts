@@ -33,6 +33,12 @@ interface Version {
 
 /**
  * Keeps versions of the venue's orders, so that listings can show how they were `lagMs` ago.
+ *
+ * @param venue - the exchange
+ * @param contract - its service
+ * @param clock - the clock of the exchange
+ * @param lagMs - age of what listings show
+ * @returns listings of `lagMs` ago
  */
 export const lateListings = (venue: Venue, { profile }: Contract, clock: Clock, lagMs: number): Listings => {
   /** By user and order id, oldest version first. */

@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 
 /** Entries of the package whose functions are described in full. */
-const entries = ["index.ts", "backtest.ts", "dialect.ts", "testing.ts"];
+const entries = ["index.ts", "backtest.ts", "dialect.ts", "testing.ts", "extension.ts"];
 
 /** The part of a syntax tree that is read here. */
 interface Node {

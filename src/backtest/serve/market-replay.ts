@@ -31,8 +31,12 @@ interface MarketReplayOptions {
 /**
  * Plays a tape to a venue and shows it on a board, in real time, until it is stopped.
  *
- * @param venue - lists the tape's instruments with the tape's steps
- * @param clock - the one that the venue runs on
+ * @param tape - the market
+ * @param venue - the exchange that is served
+ * @param board - where it is shown
+ * @param clock - of the exchange
+ * @param options - speed, and whether it begins again at its end
+ * @returns `stop` ends it
  */
 export const replayMarket = (
   tape: Tape,

@@ -16,7 +16,12 @@ interface LivePlace {
   readonly dialect?: Dialect;
 }
 
-/** Undefined for the embedded service. */
+/**
+ * Environment and address of a live service.
+ *
+ * @param service - of a config
+ * @returns undefined for the embedded service
+ */
 export const placeOf = (service: unknown): LivePlace | undefined => {
   if (typeof service !== "object" || service === null || !("environment" in service)) return undefined;
   const { environment, baseUrl, confirmation, dialect } = service as Readonly<Record<string, unknown>>;

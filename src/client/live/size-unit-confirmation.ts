@@ -60,7 +60,12 @@ export const readConfirmation = (path: string): SizeUnitConfirmation | undefined
   return parseHuman<SizeUnitConfirmation>(schema, value, path);
 };
 
-/** Writes the file as a whole, with the folders above it. */
+/**
+ * Writes the file as a whole, with the folders above it.
+ *
+ * @param path - of the file
+ * @param confirmation - what was found out
+ */
 export const writeConfirmation = (path: string, confirmation: SizeUnitConfirmation): void => {
   const checked = parseHuman<SizeUnitConfirmation>(schema, confirmation, "confirmation");
   mkdirSync(dirname(path), { recursive: true });

@@ -15,9 +15,11 @@ import { isLoopback } from "./service-address.ts";
 const load = <T>(name: string): T => createRequire(import.meta.url)(name) as T;
 
 /**
- * The proxy through which a URL is reached, undefined for a direct connection.
+ * The proxy through which a URL is reached, as `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name it.
  *
- * @throws CONFIG_INVALID for a proxy that is neither `http://` nor `https://`.
+ * @param url - of the request
+ * @returns undefined for a direct connection
+ * @throws CONFIG_INVALID for a proxy that is neither `http://` nor `https://`
  */
 export const proxyOf = (url: string): string | undefined => {
   const isNamed = /^https?_proxy$|^all_proxy$/i;
@@ -40,6 +42,9 @@ export const proxyOf = (url: string): string | undefined => {
 /**
  * Makes the connections of single requests through a proxy, as a dispatcher of undici; undefined for a direct
  * connection. To be closed once the answer has begun.
+ *
+ * @param url - of the request
+ * @returns a dispatcher of undici, to be closed once the answer has begun; undefined for a direct connection
  */
 export const proxyDispatcherOf = (url: string): Dispatcher | undefined => {
   const uri = proxyOf(url);

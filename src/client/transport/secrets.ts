@@ -115,7 +115,14 @@ const envNames: Readonly<Record<Field, string>> = {
   passphrase: "PASSPHRASE",
 };
 
-/** Reads PREFIX_API_KEY, PREFIX_SECRET_KEY and PREFIX_PASSPHRASE. */
+/**
+ * Reads PREFIX_API_KEY, PREFIX_SECRET_KEY and PREFIX_PASSPHRASE.
+ *
+ * @param prefix - first part of the names
+ * @param env - gives the value of a variable
+ * @returns credentials that show no text when they are printed
+ * @throws CONFIG_INVALID where one is missing
+ */
 export const credentialsFromEnv = (prefix: string, env: (name: string) => string | undefined): Credentials => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(prefix)) {
     throw new SluiceError(

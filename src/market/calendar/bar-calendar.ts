@@ -72,7 +72,14 @@ const checkBarLength = (barMs: number): void => {
   throw invalid(`a bar length is in milliseconds, and ${barMs} would be ${barMs} ms; ${meant}.`);
 };
 
-/** Throws CONFIG_INVALID for a length, an anchor or a zone that cannot be. */
+/**
+ * Throws CONFIG_INVALID for a length, an anchor or a zone that cannot be.
+ *
+ * @param length - milliseconds, "day", "week" or "month"
+ * @param options - begin of the first bar of a day, and time zone
+ * @returns the grid, and whether it was asked for by name
+ * @throws CONFIG_INVALID for a length, an anchor or a zone that cannot be
+ */
 export const askedBars = (length: BarLength, { anchor, zone = "UTC" }: BarGridOptions = {}): AskedBars => {
   const fixed = typeof length === "string" && Object.hasOwn(units, length) ? units[length] : length;
   if (typeof fixed === "string" && fixed !== "month")
@@ -98,17 +105,32 @@ const anchorOf = (anchor: string | number | undefined): number => {
 
 const invalid = (problem: string): SluiceError => new SluiceError("CONFIG_INVALID", `candles: ${problem}`);
 
-/** Short name of a grid, without blanks: its length alone where it has no anchor and no zone. */
+/**
+ * Short name of a grid, without blanks: its length alone where it has no anchor and no zone.
+ *
+ * @param grid - length, anchor and zone
+ * @returns text for `gridOf`
+ */
 export const gridName = ({ length, anchorMs, zone }: BarGrid): string =>
   anchorMs === 0 && zone === "UTC" ? String(length) : `${length}@${anchorMs}@${zone}`;
 
-/** The grid of such a name. */
+/**
+ * The grid of such a name.
+ *
+ * @param name - made by `gridName`
+ * @returns length, anchor and zone
+ */
 export const gridOf = (name: string): BarGrid => {
   const [length = "", anchorMs = "0", zone = "UTC"] = name.split("@");
   return { length: length === "month" ? length : Number(length), anchorMs: Number(anchorMs), zone };
 };
 
-/** A length of bars for people. */
+/**
+ * A length of bars for people.
+ *
+ * @param grid - length, anchor and zone
+ * @returns text such as "60000 ms"
+ */
 export const lengthName = ({ length, anchorMs, zone }: BarGrid): string => {
   const name = length === "month" ? "month" : `${length} ms`;
   const from = anchorMs === 0 ? "" : ` from ${anchorMs} ms`;

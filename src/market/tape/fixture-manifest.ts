@@ -16,7 +16,14 @@ import {
 } from "./manifest-schema.ts";
 import type { TapeInstrument } from "./tape.ts";
 
-/** The manifest in `json`, or an error naming `file`. */
+/**
+ * Reads the manifest of a fixture.
+ *
+ * @param json - its text
+ * @param file - its path, for the message
+ * @returns the manifest
+ * @throws FIXTURE_INVALID where it is none
+ */
 export const parseManifest = (json: string, file: string): FixtureManifest => {
   let value: unknown;
   try {
@@ -42,7 +49,13 @@ const remedyFor = (format: unknown): string =>
     ? "It was written by another version; import the recording again with this one."
     : "This folder is not a fixture; make one with `sluice import` or `sluice generate`.";
 
-/** Hash of a fixture: of its instruments and of the content of its series. */
+/**
+ * Hash of a fixture: of its instruments and of the content of its series.
+ *
+ * @param instruments - of the fixture
+ * @param series - entries of its manifest
+ * @returns SHA-256 in hex
+ */
 export const contentHashOf = (
   instruments: readonly TapeInstrument[],
   series: readonly Pick<FixtureSeries, "kind" | "instId" | "barMs" | "bars" | "rows" | "content">[],

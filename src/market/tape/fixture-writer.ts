@@ -63,8 +63,12 @@ export interface FixtureWriter {
 }
 
 /**
- * Opens the fixture of the folder `dir` for new rows; nothing is written before `write`.
- * @throws FIXTURE_INVALID where the folder holds anything else, USAGE where `isNew` and it holds a fixture.
+ * Opens the fixture of a folder for new rows; nothing is written before `write`.
+ *
+ * @param dir - the folder
+ * @param options - instruments, series and where they come from
+ * @returns the writer
+ * @throws FIXTURE_INVALID where the folder holds anything else, USAGE where `isNew` and it holds a fixture
  */
 export const openFixtureWriter = (dir: string, options: FixtureWriterOptions = {}): FixtureWriter => {
   const { force = false, isNew = false } = options;

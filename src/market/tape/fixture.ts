@@ -141,7 +141,13 @@ export const writeFixture = (
   }
 };
 
-/** Reads and checks the fixture `dir`. */
+/**
+ * Reads and checks the fixture `dir`.
+ *
+ * @param dir - folder of the fixture
+ * @returns market and manifest
+ * @throws FIXTURE_INVALID where a file is missing, damaged or of another format
+ */
 export const readFixture = (dir: string): Fixture => {
   const manifest = readManifest(dir);
   const { instruments } = manifest;
@@ -161,7 +167,12 @@ export const readFixture = (dir: string): Fixture => {
   return { tape, manifest };
 };
 
-/** The contentHash of the fixture that `tape` would make. */
+/**
+ * The contentHash of the fixture that `tape` would make.
+ *
+ * @param tape - a market
+ * @returns SHA-256 in hex
+ */
 export const hashOfRows = ({ instruments, series }: Tape): string =>
   contentHashOf(
     instruments,
@@ -174,7 +185,13 @@ export const hashOfRows = ({ instruments, series }: Tape): string =>
     })),
   );
 
-/** The manifest alone, without reading the rows. */
+/**
+ * Reads the manifest of a fixture, without its rows.
+ *
+ * @param dir - folder of the fixture
+ * @returns the manifest
+ * @throws FIXTURE_INVALID where it is missing or wrong
+ */
 export const readManifest = (dir: string): FixtureManifest => {
   putBack(resolve(dir));
   if (!existsSync(dir) || !statSync(dir).isDirectory()) {

@@ -38,7 +38,12 @@ const known: Readonly<Record<string, readonly [px: string, tickSize: string, lot
   XRP: ["0.55", "0.0001", "1"],
 };
 
-/** Price, tick and lot that suit the base currency; 100 with hundredths for those without an entry. */
+/**
+ * Price, tick and lot that suit the base currency; 100 with hundredths for those without an entry.
+ *
+ * @param instId - such as "BTC-USDT-SWAP"
+ * @returns an instrument for `generateTape`
+ */
 export const instrumentFor = (instId: string): GeneratedInstrument => {
   const [startPx, tickSize, lotSize] = known[parseInstId(instId, "generate").base] ?? ["100", "0.01", "0.01"];
   return { instId, startPx, tickSize, lotSize };
@@ -51,7 +56,12 @@ const minutesAStep = 1_440;
 const minutesMax = 60 * 24 * 366;
 const perMinuteMax = 6_000;
 
-/** Makes a market by chance: trades, quotes, books and bars of the instruments, the same for the same seed. */
+/**
+ * Makes a market by chance: trades, quotes, books and bars of the instruments, the same for the same seed.
+ *
+ * @param options - seed, instruments, length and pace
+ * @returns the market
+ */
 export const generateTape = ({
   seed,
   instruments,

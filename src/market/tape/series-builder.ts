@@ -25,7 +25,14 @@ export interface SeriesBuilder<K extends SeriesKind> {
   series(): Extract<Series, { kind: K }>;
 }
 
-/** `instrument` is an index into the tape's instruments; `bars`, their length or grid, is needed for candles. */
+/**
+ * Builds a series row by row.
+ *
+ * @param kind - of its rows
+ * @param instrument - index into the tape's instruments
+ * @param bars - length or grid of candles
+ * @returns takes rows, and gives the series
+ */
 export const seriesBuilder = <K extends SeriesKind>(
   kind: K,
   instrument: number,

@@ -122,22 +122,39 @@ export const columnNames = {
   change: ["tick", "lot", "listed"],
 } as const satisfies Record<SeriesKind, readonly string[]>;
 
-/** Empty columns for `rows` rows, in the order of `columnNames`. */
+/**
+ * Empty columns for `rows` rows, in the order of `columnNames`.
+ *
+ * @param kind - of rows
+ * @param rows - how many
+ * @returns typed arrays of zeros
+ */
 export const emptyColumns = (kind: SeriesKind, rows: number): Column[] =>
   columnNames[kind].map((name) => {
     if (name === "side" || name === "sign") return new Int8Array(rows);
     return name === "snapshot" || name === "listed" ? new Uint8Array(rows) : new Float64Array(rows);
   });
 
-/** The columns of a series after its times, in the order of `columnNames`. */
+/**
+ * The columns of a series after its times, in the order of `columnNames`.
+ *
+ * @param series - any
+ * @returns typed arrays, all of one length
+ */
 export const columnsOf = (series: Series): Column[] => {
   const byName = series as unknown as Readonly<Record<string, Column>>;
   return columnNames[series.kind].map((name) => byName[name] as Column);
 };
 
 /**
- * A series from its columns, `columns` being in the order of `columnNames`. `bars`, the length of bars or their grid,
- * matters to candles only.
+ * A series from its columns.
+ *
+ * @param kind - of its rows
+ * @param instrument - index into the tape's instruments
+ * @param at - times of the rows, milliseconds since the epoch
+ * @param columns - in the order of `columnNames`
+ * @param bars - length or grid of candles
+ * @returns the series; it is not checked
  */
 export const seriesOf = (
   kind: SeriesKind,
@@ -155,7 +172,12 @@ const lengthOf = (bars: number | BarGrid): Pick<CandleSeries, "barMs" | "grid"> 
   return { barMs: bars.length === "month" ? monthMs : bars.length, grid: bars };
 };
 
-/** The grid of bars, or their length where that is all there is to it; 0 of other rows. */
+/**
+ * The grid of bars, or their length where that is all there is to it; 0 of other rows.
+ *
+ * @param series - of candles or others
+ * @returns milliseconds, or a grid
+ */
 export const barsIn = (series: Series): number | BarGrid =>
   series.kind === "candle" ? (series.grid ?? series.barMs) : 0;
 
@@ -195,7 +217,13 @@ export interface Tape {
   readonly endAt: number;
 }
 
-/** `trade of BTC-USDT-SWAP`, for messages. */
+/**
+ * `trade of BTC-USDT-SWAP`, for messages.
+ *
+ * @param series - any
+ * @param instruments - of its tape
+ * @returns text such as "trade of BTC-USDT-SWAP"
+ */
 export const seriesName = (series: Series, instruments: readonly TapeInstrument[]): string => {
   const instId = instruments[series.instrument]?.instId ?? `instrument ${series.instrument}`;
   return `${series.kind === "candle" ? `${lengthName(gridIn(series))} candle` : series.kind} of ${instId}`;
@@ -265,6 +293,12 @@ const checkSeries = (series: Series, name: string): void => {
 export const outOfOrder = (name: string, row: number, before: number, found: number): SluiceError =>
   invalid(`${name}: row ${row} is at ${found} ms, the row before it at ${before} ms; times never fall within a series`);
 
-/** Time of the event at `index` of the tape's order. */
+/**
+ * Time of the event at `index` of the tape's order.
+ *
+ * @param tape - a market
+ * @param index - in the tape's order
+ * @returns milliseconds since the epoch
+ */
 export const timeAt = ({ series, order }: Pick<Tape, "series" | "order">, index: number): number =>
   series[order.series[index] ?? 0]?.at[order.row[index] ?? 0] ?? 0;

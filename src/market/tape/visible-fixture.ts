@@ -15,7 +15,13 @@ import { createTape, type Series, type Tape } from "./tape.ts";
 
 let hidden: { readonly folder: string; readonly at: number } | undefined;
 
-/** From now on user code that reads the fixture `dir` gets what was known at `at`. The returned function ends it. */
+/**
+ * Hides the future of a fixture: from now on user code that reads it gets what was known at an instant.
+ *
+ * @param dir - folder of the fixture
+ * @param at - milliseconds since the epoch
+ * @returns a function that ends it
+ */
 export const hideAfter = (dir: string, at: number): (() => void) => {
   hidden = { folder: placeOf(dir), at };
   return () => {
@@ -41,7 +47,14 @@ const placeOf = (dir: string): string => (existsSync(dir) ? realpathSync(dir) : 
 /** Rows at or before `at`. */
 const knownAt = (tape: Tape, at: number): Tape => cut(tape, at, 0);
 
-/** `knownAt`, and of bars the one under way: give it to the service, never to a strategy. */
+/**
+ * A market as the service knows it at an instant: what was known, and of bars the one under way. Give it to the
+ * service, never to a strategy.
+ *
+ * @param tape - the whole market
+ * @param at - milliseconds since the epoch
+ * @returns a part of it
+ */
 export const playedAt = (tape: Tape, at: number): Tape => cut(tape, at, 1);
 
 const cut = ({ instruments, series }: Tape, at: number, barsAhead: number): Tape =>

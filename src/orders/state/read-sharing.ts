@@ -15,6 +15,11 @@ export interface AgedOutcome<R> {
 /**
  * Has `read` done, or takes the answer of another engine of the same user that is at most `maxAgeMs` old. `what` names
  * the read.
+ *
+ * @param what - names the read
+ * @param maxAgeMs - oldest answer of another engine that will do
+ * @param read - asks the service
+ * @returns the answer with its age
  */
 export type ShareRead = <R>(
   what: string,

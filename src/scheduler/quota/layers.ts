@@ -11,7 +11,12 @@ import { limitHeaders } from "../../contract/limits.ts";
 
 export type { LayerSpec };
 
-/** The rate-limit layers of a service's description. */
+/**
+ * The rate-limit layers of a service's description.
+ *
+ * @param contract - the service
+ * @returns windows of its limits
+ */
 export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   const { anchor, extraLayers } = contract.profile.limits;
   const { ip, key, uid } = contract.layers;

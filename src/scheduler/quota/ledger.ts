@@ -63,7 +63,12 @@ export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
 /** A pause that the service asks for holds exits back for so long at most; then one of them leaves at a time. */
 const exitHoldMsMax = 30_000;
 
-/** The rate limiter of one process: counts what was spent in every window and grants calls. */
+/**
+ * The rate limiter of one process: counts what was spent in every window and grants calls.
+ *
+ * @param options - layers, clock and policies
+ * @returns a limiter with nothing spent
+ */
 export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedger(options);
 
 class LayeredLedger {

@@ -9,7 +9,14 @@ import type { LayerSpec } from "./layers.ts";
 /** Spending of a layer: by what the service reports, or evenly without evidence. */
 export type QuotaMode = "measured" | "floor";
 
-/** Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`. */
+/**
+ * Most units that may be used, as of `at`, of a window that ends, at the latest, at client instant `endAt`.
+ *
+ * @param endAt - latest end of the window, client instant
+ * @param startAt - its earliest beginning, client instant
+ * @param at - instant of the call
+ * @returns units of the window's capacity
+ */
 export type Ceiling = (endAt: number, startAt: number, at: number) => number;
 
 export interface WindowTicket {

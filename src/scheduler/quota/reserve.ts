@@ -48,6 +48,12 @@ export const defaultReserve: ReservePolicy = {
 /**
  * Weight held back for exits while `remMs` of the minute remain, with `open` orders resting and `ratePerMs` urgent
  * calls expected.
+ *
+ * @param policy - shares that are kept
+ * @param remMs - what is left of the minute
+ * @param open - orders resting
+ * @param ratePerMs - expected urgent calls
+ * @returns weight
  */
 export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
@@ -58,7 +64,15 @@ export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, 
   return policy.exitWeight * (Math.max(1, Math.ceil(open / policy.ordersPerExit)) + more) + elements;
 };
 
-/** Requests held back for exits, as `exitReserve` does weight. */
+/**
+ * Requests held back for exits, as `exitReserve` does weight.
+ *
+ * @param policy - shares that are kept
+ * @param remMs - what is left of the window
+ * @param open - orders resting
+ * @param ratePerMs - expected urgent calls
+ * @returns requests
+ */
 export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, ratePerMs: number): number => {
   if (remMs <= policy.lendMs) return 0;
   const expected = ratePerMs * remMs;
