@@ -23,8 +23,8 @@ export default defineConfig({
     joinBest({ notional: "200", keepWithin: "200", most: 3 }),
     // Twenty orders rebuilt at once: bursts that meet the limit of requests a second.
     ladder({ levels: 10, notional: "200", step: "0.0005" }),
-    // Follows trends on bars of 15 seconds: many small losses, a few larger wins.
-    averageCross({ barMs: 15_000, fast: 4, slow: 16, qty: "0.02" }),
+    // Follows trends on bars of a minute: many small losses, a few larger wins.
+    averageCross({ fast: 2, slow: 6, qty: "0.02" }),
   ],
   // Concerns spot recordings only: the service describes no cancel for spot orders, so letting them rest has to be
   // asked for.
