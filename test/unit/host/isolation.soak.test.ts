@@ -229,9 +229,7 @@ describe("A backtest", () => {
   it("runs an isolated strategy beside the others, and says so", async () => {
     const report = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" }, { isolate: true })]));
     expect(report.perStrategy["moody"]?.state).toBe("completed");
-    expect(report.assumptions).toContainEqual(
-      expect.objectContaining({ what: "Isolated strategies", value: "moody" }),
-    );
+    expect(report.assumptions).toContainEqual(expect.objectContaining({ what: "Isolated strategies", value: "moody" }));
     const plain = await runBacktest(configOf(stored(calm(5)), [moody({ does: "looks" })]));
     expect(plain.assumptions.map(({ what }) => what)).not.toContain("Isolated strategies");
   });
