@@ -216,10 +216,16 @@ export class Actions {
 
 const failed = (error: unknown) => ({ ok: false, text: error instanceof Error ? error.message : String(error) });
 
+/** Text of a field of a form; empty where there is none. */
+const textIn = (fields: FormData, name: string) => {
+  const value = fields.get(name);
+  return typeof value === "string" ? value : "";
+};
+
 /** The action with the reason that was written, or its own. */
 const withReason = (action: { reason: string }, fields: FormData) => ({
   ...action,
-  reason: String(fields.get("reason") ?? "").trim() || action.reason,
+  reason: textIn(fields, "reason").trim() || action.reason,
 });
 
 const openIn = (engines: readonly SourceState[], where: OrderFilter) => {

@@ -42,7 +42,9 @@ const shortcutsOf = (room: Room, actions: Actions): readonly Shortcut[] => {
   };
   const turn = () => {
     const { isShown, can, isHalted } = haltOf(room);
-    if (isShown && can) isHalted ? actions.resume() : actions.halt();
+    if (!isShown || !can) return;
+    if (isHalted) actions.resume();
+    else actions.halt();
   };
   const shortcuts: readonly Shortcut[] = [
     ...Object.keys(views).map((name, index) => ({

@@ -36,7 +36,7 @@ const takeTurns = oncePerFrame(async () => {
     waiting.delete(owner);
     work();
     // What the work changes is drawn before its time is measured.
-    await undefined;
+    await Promise.resolve();
     if (performance.now() >= until) break;
   }
   if (waiting.size > 0) takeTurns();

@@ -65,7 +65,7 @@ export const changesIn = (fields: readonly OptionField[], given: FormData): Reco
 
 /** The value of a field; undefined where nothing is written. A box that is not ticked is not in a form. */
 const valueIn = ({ name, kind, before }: OptionField, given: FormDataEntryValue | null): unknown => {
-  const text = String(given ?? "");
+  const text = typeof given === "string" ? given : "";
   switch (kind) {
     case "hidden":
       return undefined;
@@ -161,7 +161,10 @@ const Control = ({ field: { name, kind, about, before } }: { field: OptionField 
           defaultValue={before === undefined ? "" : JSON.stringify(before, null, 1)}
         />
       );
-    default:
+    case "hidden":
+      return null;
+    case "text":
+    case "number":
       return (
         <input
           type="text"
