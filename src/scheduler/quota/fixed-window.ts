@@ -10,7 +10,7 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import { type Floor, LatestDoubt, type OnMode } from "./floor.ts";
+import { contradiction, type Floor, LatestDoubt, type OnMode } from "./floor.ts";
 import type { LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
@@ -67,12 +67,8 @@ export class FixedWindow implements LimitWindow {
 
   /** `lag` is shared by the scopes of one service. */
   constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
-    const {
-      onMisread = () => undefined,
-      onMode = () => undefined,
-      parts = limiterParts,
-      doubt = new LatestDoubt(),
-    } = options;
+    const { onMisread = () => undefined, onMode = () => undefined } = options;
+    const { parts = limiterParts, doubt = new LatestDoubt() } = options;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;
     this.spec = spec;
@@ -248,7 +244,7 @@ export class FixedWindow implements LimitWindow {
     this.#evidence.noteEnded(sentAt);
     let isTold = told !== undefined && first === last;
     if (told !== undefined && counted && isTold) {
-      if (this.#evidence.contradicts(told, first, ticket, sentAt)) this.#noteDoubt(receivedAt);
+      if (this.#evidence.contradicts(told, first, ticket, sentAt)) this.#noteDoubt(sentAt, receivedAt);
       else this.#floor.agree();
       const elsewhere = this.#elsewhere(first);
       isTold = this.#isOwn({ window: first, used: told, units, sentAt, receivedAt, heardTo, elsewhere });
@@ -350,7 +346,9 @@ export class FixedWindow implements LimitWindow {
   }
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
-    return !this.#floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity);
+    const floor = this.#floor;
+    // After a doubtful count the beginning may have been misread: the window is entered later, and nothing is explained.
+    return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
   noteUnexplained(sentAt: number, at: number): void {
@@ -436,13 +434,13 @@ export class FixedWindow implements LimitWindow {
     const before = used <= evidence.highest ? evidence.fallTo(used, sentAt) : undefined;
     if (before === undefined) return used;
     const fall = evidence.learnBoundary(before, sentAt, receivedAt, used);
-    if (fall !== "begins") this.#noteDoubt(receivedAt);
+    if (fall !== "begins") this.#noteDoubt(sentAt, receivedAt);
     if (fall === "moved") this.#misread("a window began where none was expected; from now on its counts are believed");
     return fall === "doubtful" ? undefined : used;
   }
 
-  #noteDoubt(at: number): void {
-    if (!this.divided && this.#floor.doubt(at)) this.#fall(at, "counts that contradict each other");
+  #noteDoubt(sentAt: number, at: number): void {
+    if (!this.divided && this.#floor.doubt(sentAt, at)) this.#fall(at, contradiction);
   }
 
   #fall(at: number, why: string): void {
@@ -473,6 +471,7 @@ export class FixedWindow implements LimitWindow {
   #land(units: number, at: number): boolean {
     const floor = this.#floor;
     floor.spending.land(units, at);
+    if (!this.divided && floor.isDistrusted(at)) this.#fall(at, contradiction);
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;

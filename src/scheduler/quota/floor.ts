@@ -1,9 +1,10 @@
 /**
  * Floor of a fixed window: when its evidence is not to be relied on, and until when.
  *
- * A layer falls to the floor after two refusals that nothing explains, after one shortly after a doubtful count, and
- * a long window as soon as three of its last forty counts are doubtful. On the floor counts change nothing, and 95 % of
- * the capacity is spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what
+ * A layer falls to the floor after two refusals that nothing explains, and after one shortly after a doubtful count. A
+ * long window falls as soon as three of its last forty counts are doubtful, and the other layers of the service with it,
+ * because an answer carries the counts of all of them. On the floor counts change nothing, and 95 % of the capacity is
+ * spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what
  * was sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it
  * falls again soon, the next stay is four times as long.
  *
@@ -55,13 +56,20 @@ const longerEachTime = 4;
 /** It falls again soon when it does within so many times the last stay. */
 const soonStays = 2;
 const longestStays = 256;
+/** So long after the counts of a long window contradicted each other, no layer of the service uses counts. */
+const distrustMs = 300_000;
 /** Part of a long window after which a call is tried again that was refused on the floor. */
 const retryShare = 1 / 4;
 
 /** Instant of the latest doubtful count of a service, on any layer: an answer carries the counts of all layers. */
 export class LatestDoubt {
   at = Number.NEGATIVE_INFINITY;
+  /** Instant at which the counts of a long window were last found to contradict each other. */
+  fellAt = Number.NEGATIVE_INFINITY;
 }
+
+/** Reason of a fall to the floor, in words. */
+export const contradiction = "counts that contradict each other";
 
 export class Floor {
   /** True while counts are not used and `spending` limits what is sent. */
@@ -77,6 +85,8 @@ export class Floor {
   readonly #doubts: number[] = [];
   #counts = 0;
   readonly #latestDoubt: LatestDoubt;
+  /** Instant of the last doubtful count of this layer. */
+  #doubtedAt = Number.NEGATIVE_INFINITY;
   /** Instant of the last refusal on the floor. */
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cleanFrom = 0;
@@ -106,8 +116,7 @@ export class Floor {
     refusals.push(at);
     const windows = this.#isLong ? refusalWindowsLong : refusalWindows;
     while (at - (refusals[0] as number) > windows * this.#spec.windowMs) refusals.shift();
-    const isDoubted = at - this.#latestDoubt.at < this.#doubtMs;
-    return isDoubted || refusals.length >= refusalsMost;
+    return this.isDoubted(at) || refusals.length >= refusalsMost;
   }
 
   /** A count agreed with what was sent. */
@@ -115,13 +124,30 @@ export class Floor {
     this.#counts++;
   }
 
-  /** A count contradicts what is known. True when the layer has to fall to the floor. */
-  doubt(at: number): boolean {
+  /**
+   * The count of a call that left at `sentAt` contradicts what is known. True when the layer has to fall to the floor.
+   */
+  doubt(sentAt: number, at: number): boolean {
+    // Calls that were under way together are one doubt.
+    if (sentAt < this.#doubtedAt) return false;
+    this.#doubtedAt = at;
     const doubts = this.#doubts;
     doubts.push(++this.#counts);
     while ((doubts[0] as number) <= this.#counts - countsCompared) doubts.shift();
     this.#latestDoubt.at = at;
-    return !this.isActive && this.#isLong && doubts.length >= doubtsMost;
+    const isContradictory = this.#isLong && doubts.length >= doubtsMost;
+    if (isContradictory) this.#latestDoubt.fellAt = at;
+    return isContradictory && !this.isActive;
+  }
+
+  /** True if a count of some layer was doubtful shortly before `at`. */
+  isDoubted(at: number): boolean {
+    return at - this.#latestDoubt.at < this.#doubtMs;
+  }
+
+  /** True if the counts of a long window of the service were found to contradict each other, shortly before `at`. */
+  isDistrusted(at: number): boolean {
+    return at - this.#latestDoubt.fellAt < distrustMs;
   }
 
   /** From `at` on part of `capacity` is spent evenly. */
@@ -171,7 +197,7 @@ export class Floor {
   }
 
   mayLeave(at: number): boolean {
-    return at - this.#cleanFrom >= this.stayMs && at - this.#latestDoubt.at >= this.#doubtMs;
+    return at - this.#cleanFrom >= this.stayMs && !this.isDoubted(at) && !this.isDistrusted(at);
   }
 
   leave(at: number): void {

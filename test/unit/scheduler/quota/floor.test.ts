@@ -22,17 +22,17 @@ describe("A floor", () => {
 
   it("follows one refusal within sixty windows after a doubtful count", () => {
     const [soon, late] = [new Floor(key), new Floor(key)];
-    expect([soon.doubt(1_000), late.doubt(1_000)]).toEqual([false, false]);
+    expect([soon.doubt(1_000, 1_000), late.doubt(1_000, 1_000)]).toEqual([false, false]);
     expect([falls(soon, [60_999]), falls(late, [61_000])]).toEqual([true, false]);
   });
 
   it("follows one refusal after a doubtful count of another layer, and is not left until its counts agree", () => {
     const latest = new LatestDoubt();
     const [ofKey, ofUser] = [new Floor(key, latest), new Floor(user, latest)];
-    ofUser.doubt(1_000);
+    ofUser.doubt(1_000, 1_000);
     expect(falls(ofKey, [60_999])).toBe(true);
     ofKey.enter(61_000, 10);
-    ofUser.doubt(62_000);
+    ofUser.doubt(62_000, 62_000);
     expect([ofKey.mayLeave(121_999), ofKey.mayLeave(122_000)]).toEqual([false, true]);
   });
 
@@ -48,11 +48,11 @@ describe("A floor", () => {
 
   it("follows three doubtful ones of a long window's last forty counts, and none of a short one's", () => {
     const [floor, apart, short] = [new Floor(user), new Floor(user), new Floor(key)];
-    expect([0, 1, 2].map((at) => floor.doubt(at))).toEqual([false, false, true]);
-    expect([0, 1, 2].map((at) => short.doubt(at))).toEqual([false, false, false]);
-    apart.doubt(0);
+    expect([0, 1, 2].map((at) => floor.doubt(at, at))).toEqual([false, false, true]);
+    expect([0, 1, 2].map((at) => short.doubt(at, at))).toEqual([false, false, false]);
+    apart.doubt(0, 0);
     for (let count = 0; count < 39; count++) apart.agree();
-    expect([apart.doubt(1), apart.doubt(2)]).toEqual([false, false]);
+    expect([apart.doubt(1, 1), apart.doubt(2, 2)]).toEqual([false, false]);
   });
 
   it("is left after five windows without a refusal, and after four times as many when it follows again soon", () => {
@@ -66,10 +66,30 @@ describe("A floor", () => {
     expect([floor.mayLeave(29_999), floor.mayLeave(30_000)]).toEqual([false, true]);
   });
 
+  it("counts doubtful counts of calls that were under way together as one", () => {
+    const floor = new Floor(user);
+    expect([floor.doubt(0, 50), floor.doubt(10, 60), floor.doubt(40, 70), floor.doubt(50, 80)]).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+    expect(floor.doubt(80, 90)).toBe(true);
+  });
+
+  it("is shared for five minutes by the layers of a service where a long window's counts are contradictory", () => {
+    const latest = new LatestDoubt();
+    const [ofKey, ofUser] = [new Floor(key, latest), new Floor(user, latest)];
+    ofKey.enter(0, 10);
+    for (const at of [0, 1, 2]) ofUser.doubt(at, at);
+    expect([ofKey.isDistrusted(300_001), ofKey.isDistrusted(300_002)]).toEqual([true, false]);
+    expect([ofKey.mayLeave(300_001), ofKey.mayLeave(300_002)]).toEqual([false, true]);
+  });
+
   it("is not left within sixty windows after a doubtful count", () => {
     const floor = new Floor(key);
     floor.enter(0, 10);
-    floor.doubt(4_000);
+    floor.doubt(4_000, 4_000);
     expect([floor.mayLeave(63_999), floor.mayLeave(64_000)]).toEqual([false, true]);
   });
 
@@ -88,6 +108,17 @@ describe("A floor", () => {
     expect([floor.refused(659_999), spending.capacity]).toEqual([674_999, 912]);
     for (let time = 1; time < 20; time++) floor.refused(660_000 + 20_000 * time);
     expect(spending.capacity).toBe(120);
+  });
+});
+
+describe("A key's window whose service counts another layer in contradictions", () => {
+  it("falls to the floor with its next answer", () => {
+    const doubt = new LatestDoubt();
+    const gauge = new FixedWindow(key, "k", fixedClock(0, 0), undefined, { doubt });
+    const ofUser = new Floor(user, doubt);
+    for (const at of [100, 200, 300]) ofUser.doubt(at, at);
+    gauge.end(gauge.begin(1, 400), 400, 410, 1, true);
+    expect([gauge.mode, gauge.capacity]).toEqual(["floor", 9]);
   });
 });
 

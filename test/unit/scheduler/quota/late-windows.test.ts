@@ -1,6 +1,7 @@
 /** Refusals at the beginning of windows: later windows are entered later. */
 import { describe, expect, it } from "vitest";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import { LatestDoubt } from "../../../../src/scheduler/quota/floor.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
@@ -8,9 +9,13 @@ import { second, user } from "../../../support/harness/evidence.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 /** A window after four beginnings where they were expected; window 5 was spent to `used`. */
-const spent = (spec: LayerSpec, used: number): { gauge: FixedWindow; refused: (at: number) => boolean } => {
+const spent = (
+  spec: LayerSpec,
+  used: number,
+  doubt = new LatestDoubt(),
+): { gauge: FixedWindow; refused: (at: number) => boolean } => {
   const { windowMs } = spec;
-  const gauge = new FixedWindow(spec, "s", fixedClock(0, 0));
+  const gauge = new FixedWindow(spec, "s", fixedClock(0, 0), undefined, { doubt });
   const call = (at: number, units: number, told: number): void => {
     gauge.end(gauge.begin(units, at), at, at + 1, told, true);
   };
@@ -39,6 +44,13 @@ describe("A call refused at the beginning of a window that had surely begun", ()
       undefined,
     ]);
     expect(gauge.windowEndsAt(400_000)).toBe(421_100);
+  });
+
+  it("is explained by nothing shortly after a doubtful count of any layer, though windows are entered later", () => {
+    const doubt = new LatestDoubt();
+    const { gauge, refused } = spent(user, 1_195, doubt);
+    doubt.at = 300_000;
+    expect([refused(360_100), gauge.windowEndsAt(400_000)]).toEqual([false, 421_100]);
   });
 
   it.each([
