@@ -5,6 +5,7 @@
  * transport.
  * Not here: strategies and plugins, starting and stopping (engine.ts).
  */
+
 import type { Observable } from "rxjs";
 import type { OpenService } from "../client/service-port.ts";
 import { createContract } from "../contract/contract.ts";
@@ -26,6 +27,7 @@ import { Extensions } from "./extensions.ts";
 import type { FoundIntent, JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
+import { watchRefusals } from "./port-refusals.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltForLoss, haltOfExtension, haltWith } from "./trading-state.ts";
 import { createUserAccounts, openOrdersOf, type UserAccount } from "./user-account.ts";
@@ -122,9 +124,10 @@ export const assemble = (
   const byProduct = (endpoint: EndpointName): boolean => countsByProduct(layers, endpoint);
   const scheduler = createScheduler({ clock, ledger, transport, journal, shares, budgets, byProduct });
   const quotes = new LastQuotes(service.market);
+  const refusedByPort = watchRefusals(service, () => accounts.all);
   const refusal = (isExit: boolean): string | undefined =>
-    durable?.refused(isExit) ?? extensions.refuses?.(isExit) ?? service.ordersRefused?.();
-  const refused = ifAny([durable, extensions.refuses, service.ordersRefused], refusal);
+    durable?.refused(isExit) ?? extensions.refuses?.(isExit) ?? refusedByPort?.();
+  const refused = ifAny([durable, extensions.refuses, refusedByPort], refusal);
   const onFound = (uid: string, found: FoundIntent): void => durable?.found(uid, found);
   const onLoss = (reason: string): void => haltForLoss(accounts, durable, reason);
   const onProtection = (uid: string, record: ProtectionRecord): void => durable?.protection(uid, record);

@@ -153,6 +153,10 @@ describe("A service that takes no orders", () => {
     reason = "the unit of sz is not confirmed";
     await runTo(clock.now() + 30_000);
     expect(happened).toEqual(["placeOrder", "b the unit of sz is not confirmed", "cancelBatch"]);
+    // Its strategy emits nothing more, and the order is still wanted.
+    reason = undefined;
+    await runTo(clock.now() + 5_000);
+    expect(happened.slice(3)).toEqual(["placeOrder"]);
     await engine.stop();
   });
 });
