@@ -215,7 +215,9 @@ export class Oracle {
     const surplus = process.surplus.note(event);
     if (surplus !== undefined) this.#options.fail("I2", surplus);
     if (record !== undefined) this.#checkFills(process, record);
-    if (arrivals.includes(phase) && this.#ours.has(clOrdId)) process.evidence.arrived(clOrdId, this.#options.now());
+    // A record of the service proves it too, also of an order that is canceled as it is found.
+    if ((arrivals.includes(phase) || record !== undefined) && this.#ours.has(clOrdId))
+      process.evidence.arrived(clOrdId, this.#options.now());
     if (finals.includes(phase)) {
       this.#onOver(process, event);
       process.phases.delete(clOrdId);
