@@ -1,28 +1,24 @@
 /**
  * Checks values against schemas. The only file that knows the validator.
  *
- * Invariants: the validator is loaded, and a schema compiled, when a value needs it (one costs milliseconds): most values
- * are found to fit without; nothing is coerced; what people wrote gets
+ * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets
  * every problem at once with the place, the value and the nearest right word; what the service wrote loses fields that
  * were not asked for.
  */
-import { createRequire } from "node:module";
-import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { isDecimal } from "../decimal.ts";
 import { didYouMean, type ErrorCode, SluiceError } from "../errors.ts";
-import { fitsCommon, textFormats } from "./common-schema.ts";
+import { readInstId } from "./inst-id.ts";
 import { type PlainCheck, plainCheckOf } from "./plain-check.ts";
 
-const make = (extra: object): Ajv => {
-  const { Ajv: Validator } = createRequire(import.meta.url)("ajv") as { readonly Ajv: typeof Ajv };
-  return new Validator({
-    strict: true,
-    strictRequired: false,
-    allowUnionTypes: true,
-    formats: textFormats,
-    verbose: true,
-    ...extra,
-  });
-};
+const formats = {
+  decimal: { validate: isDecimal },
+  "decimal-or-empty": { validate: (value: string) => value === "" || isDecimal(value) },
+  "inst-id": { validate: (value: string) => readInstId(value) !== undefined },
+} as const;
+
+const make = (extra: object): Ajv =>
+  new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, formats, verbose: true, ...extra });
 
 let wire: Ajv | undefined;
 let human: Ajv | undefined;
@@ -106,8 +102,6 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
  * @throws an error of that code with every problem
  */
 export const parseHuman = <T>(schema: object, value: unknown, root: string, code: ErrorCode = "CONFIG_INVALID"): T => {
-  const filled = copyPlain(value);
-  if (fitsCommon(schema, filled)) return filled as T;
   const check = checkOf("human", schema);
   const copy = copyPlain(value);
   if (!check(copy)) {
