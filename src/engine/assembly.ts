@@ -27,10 +27,9 @@ import { Extensions } from "./extensions.ts";
 import type { FoundIntent, JournalParts } from "./journal-port.ts";
 import { LateJournal } from "./late-journal.ts";
 import { createLifetime, type Lifetime } from "./lifetime.ts";
-import { watchRefusals } from "./port-refusals.ts";
 import { createStartWatch } from "./start-watch.ts";
 import { haltForLoss, haltOfExtension, haltWith } from "./trading-state.ts";
-import { createUserAccounts, openOrdersOf, type UserAccount } from "./user-account.ts";
+import { createUserAccounts, openOrdersOf, type UserAccount, watchRefusals } from "./user-account.ts";
 
 /** State of other processes that trade for this engine. */
 interface Takeover {

@@ -253,3 +253,32 @@ export const createUserAccounts = (parts: UserAccountParts, { users }: OpenServi
   for (const { name, user: uid } of parts.config.strategies) of(uid, `strategy "${name}"`);
   return { first, all, of };
 };
+
+/** Pause between two questions whether a service that refused an order takes orders again. */
+const refusalCheckMs = 1_000;
+
+/**
+ * The service's reason to refuse orders, as before an account is confirmed or while live prices are missing; undefined
+ * for a service that never refuses. What was refused is tried again within a second of the end, also where its strategy
+ * does not emit again.
+ */
+export const watchRefusals = (
+  { clock, ordersRefused }: OpenService,
+  accounts: () => UserAccounts["all"],
+): (() => string | undefined) | undefined => {
+  if (ordersRefused === undefined) return undefined;
+  let isWatched = false;
+  const checkLater = (): void => {
+    isWatched = true;
+    clock.setTimer(clock.now() + refusalCheckMs, () => {
+      isWatched = false;
+      if (ordersRefused() !== undefined) checkLater();
+      else for (const { orderManager } of accounts()) orderManager.reconsider();
+    });
+  };
+  return () => {
+    const reason = ordersRefused();
+    if (reason !== undefined && !isWatched) checkLater();
+    return reason;
+  };
+};
