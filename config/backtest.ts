@@ -21,8 +21,8 @@ export default defineConfig({
   strategies: [
     // Quotes both sides of BTC. It pays for adverse selection: a fill at the best price tends to come before a worse price.
     joinBest({ notional: "200", keepWithin: "200", most: 3 }),
-    // Twenty orders rebuilt at once: bursts that meet the limit of requests a second.
-    ladder({ levels: 10, notional: "200", step: "0.0005" }),
+    // Thirty-six orders rebuilt at once: bursts that meet the requests a second, and in busy minutes the weight a minute.
+    ladder({ levels: 18, notional: "110", step: "0.0005" }),
     // Follows trends on bars of a minute: many small losses, a few larger wins.
     averageCross({ fast: 2, slow: 6, qty: "0.02" }),
   ],
