@@ -10,6 +10,9 @@ import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import { createRandom } from "../../../src/random.ts";
+import averageCross from "../../../strategies/average-cross.ts";
+import joinBest from "../../../strategies/join-best.ts";
+import ladder from "../../../strategies/ladder.ts";
 
 const pickOf = (words: string): number => {
   const pick = Array.from({ length: 50 }, (_, each) => each).find((each) => quirkWordsOf(each).includes(words));
@@ -123,7 +126,13 @@ describe("Refusals by limits that differ from their description", () => {
     "answer before",
     "slow by 500 ppm",
   ])("are few: %s", async (words) => {
-    const config = checkConfig(shipped);
+    // Of its own, because the bounds are for this load.
+    const strategies = [
+      joinBest({ notional: "200", keepWithin: "80", most: 2 }),
+      ladder({ levels: 10, notional: "200", step: "0.0004" }),
+      averageCross({ fast: 8, slow: 21, qty: "0.02" }),
+    ];
+    const config = checkConfig({ ...shipped, strategies });
     const story = {
       config,
       tape: marketOf(config)("q1", 8),
