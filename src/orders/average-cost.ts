@@ -2,8 +2,8 @@
  * Position of one strategy in one instrument at average cost: quantity, entry value, realised profit. Pure.
  *
  * Invariants: realised plus unrealised profit is exactly the money received less the money paid, valued at the mark; a
- * reducing fill takes its share of the entry value, so that the average price of the remaining position stays (a share
- * is cut at the 18th place, and the position keeps the remainder).
+ * reducing fill takes its share of the entry value, so that the average price of the remaining position does not change
+ * (the share is cut off at the 18th decimal place, and the position keeps the remainder).
  * Not here: which fills belong to a strategy (positions.ts; for a report, report/trade-statistics.ts), costs, trades
  * (report/round-trips.ts).
  */

@@ -1,13 +1,13 @@
 /**
  * Constructors of wanted orders, so that a strategy's code needs no `as const`.
  *
- * Invariants: what is returned is a frozen copy of what was given, with the side.
+ * Invariants: a constructor returns a frozen copy of its argument with the side added.
  * Not here: stops and targets (protection/builders.ts).
  */
 import type { WantedOrder } from "./wanted-order.ts";
 
 type Sideless = Omit<WantedOrder, "side">;
-/** For `orders.place`, which names the slot where none is given. */
+/** Argument of `orders.place`, which names the slot itself if none is given. */
 type Unnamed = Omit<Sideless, "slot">;
 
 /**

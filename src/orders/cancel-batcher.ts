@@ -1,9 +1,9 @@
 /**
  * Cancel batching: packs cancels into as few calls as possible at the moment they leave.
  *
- * Invariants: an order is in at most one cancel call at a time; what became unnecessary while waiting is left out;
- * every element of a response is read by itself, independent of the envelope; an order whose call was rejected as a
- * whole goes alone next time, so that one bad element does not hold up the others.
+ * Invariants: an order is in at most one cancel call at a time; a cancel that became unnecessary while it waited is
+ * left out; every element of a response is read by itself, independent of the envelope; an order whose call was
+ * rejected as a whole goes alone next time, so that one bad element does not hold up the others.
  * Not here: what follows from a result (cancellation.ts).
  */
 import type { Call, Gateway } from "../client/gateway.ts";
@@ -28,7 +28,7 @@ export type CancelEnd =
 
 /** Callbacks for the moment a call leaves and for its end. */
 interface CancelCalls {
-  /** Called before an order is chosen: the latest wanted order may want it after all. */
+  /** Called before an order is chosen: the latest wanted order of its slot may want to keep it. */
   readonly compare: (order: Order) => void;
   readonly sent: (order: Order, now: number) => void;
   readonly end: (order: Order, end: CancelEnd) => void;
@@ -59,13 +59,14 @@ export class CancelBatcher {
     this.#calls = calls;
   }
 
-  /** Sees to it that a cancel call for `order` leaves with the urgency of its `unwanted.urgency`. */
+  /** Makes sure that a cancel call for `order` leaves with the urgency of its `unwanted.urgency`. */
   request(order: Order): void {
     if (order.unwanted === undefined || order.cancel.kind === "sent") return;
     const lane = this.#laneOf(order.unwanted.urgency);
     lane.orders.add(order);
     if (lane.queued || lane.gathering) return;
-    // With quota to spare the first call would leave at once and with one order: the whole turn is gathered first.
+    // With quota to spare the first call would leave at once with a single order. Therefore all requests of the turn
+    // are gathered first.
     lane.gathering = true;
     this.#clock.setTimer(this.#clock.now(), () => {
       lane.gathering = false;
@@ -74,7 +75,7 @@ export class CancelBatcher {
   }
 
   #elementsNow({ orders }: Lane): number {
-    // Whether one is still needed is decided when it leaves.
+    // Whether a cancel is still needed is decided when the call leaves.
     return orders.size < 2 ? 1 : this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
   }
 
@@ -90,7 +91,7 @@ export class CancelBatcher {
 
   #finish(lane: Lane, batch: readonly Order[], outcome: Outcome<ElementResult>): void {
     if (batch.length === 0) {
-      // Nothing was left to cancel, or the call was refused here before it was built.
+      // No order was left to cancel, or the call was refused on our side before it was built.
       lane.queued = false;
       if (outcome.kind === "dropped" && outcome.reason === "withdrawn") return;
       const orders = [...lane.orders];
@@ -138,8 +139,8 @@ export class CancelBatcher {
   }
 
   /**
-   * The next batch, of one kind of id throughout, since some services refuse a mixture; what is not needed leaves
-   * `orders`.
+   * Returns the next batch. All its ids are of one kind, because some services refuse a mixture. Orders that need no
+   * cancel are removed from `orders`.
    */
   #choose(orders: ReadonlySet<Order>, most: number, left: Set<Order> | undefined): readonly Order[] {
     const batch: Order[] = [];
@@ -174,7 +175,7 @@ const endOf = (
   if (outcome.kind !== "done")
     return { kind: outcome.kind === "unknown" ? "unsure" : "undone", reason: reasonOf(outcome) };
   const order = batch[index] as Order;
-  // With one unreadable or missing element positions prove nothing; an id that matches still does.
+  // If an element is missing or unreadable, positions in the response prove nothing. A matching id still does.
   const whole = outcome.records.length === batch.length && outcome.problems.length === 0;
   const here = outcome.records[index];
   const element =

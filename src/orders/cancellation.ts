@@ -1,8 +1,9 @@
 /**
- * Cancellation of orders: which cancel is how urgent, and what follows from each result.
+ * Cancellation of orders: the urgency of each cancel, and the consequences of each result.
  *
- * Invariants: the result of a cancel is a hint and the record decides; a cancel without effect is repeated, after
- * longer and longer pauses, as long as the order is unwanted; an order that cannot be canceled costs no request.
+ * Invariants: the result of a cancel is only a hint, and the record of the order decides; a cancel without effect is
+ * repeated, after longer and longer pauses, as long as the order is unwanted; an order that cannot be canceled costs no
+ * request.
  * Not here: packing of calls (cancel-batcher.ts).
  */
 import type { Gateway } from "../client/gateway.ts";
@@ -16,7 +17,10 @@ import { advance, isClosed, isMoreUrgent, isResting, type Order } from "./order-
 
 const repeatMs = 1_000;
 const repeatMsMax = 60_000;
-/** An accepted cancel that shows no effect for so long is asked about, and asked for again so long after that. */
+/**
+ * If an accepted cancel shows no effect for this long, the order is queried. After the same time again, the cancel is
+ * repeated.
+ */
 const effectMs = 8_000;
 const answerMs = 2_000;
 const uncancelable = "not wanted any more, but the service cannot cancel spot orders";
@@ -26,10 +30,10 @@ export class Cancellation {
   readonly #contract: Contract;
   readonly #compare: (order: Order) => void;
   readonly #batcher: CancelBatcher;
-  /** Their cancel was accepted, and its effect has not shown. */
+  /** Orders whose cancel was accepted and has shown no effect yet. */
   readonly #accepted: DelayQueue<Order>;
 
-  /** `compare` compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
+  /** `compare` compares an order with the latest wanted order of its slot, because the order may suit it after all. */
   constructor(
     { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
     compare: (order: Order) => void,
@@ -54,17 +58,18 @@ export class Cancellation {
     });
   }
 
-  /** The order should go. */
+  /** Marks the order as unwanted and cancels it as soon as it can be canceled. */
   ask(order: Order, urgency: ActionClass, reason: string): Effects {
     if (isClosed(order)) return noEffects;
     this.#compare(order);
     if (!this.cancelable(order)) {
-      // The service describes no way: asking would cost quota and change nothing. The order stays until it trades.
+      // The service has no call that cancels this order, so a request would only cost quota. The order stays until it
+      // trades.
       if (order.reason === uncancelable) return noEffects;
       advance(order, { type: "noted", reason: uncancelable });
       return [publish(order)];
     }
-    // An order whose last cancels failed is on its own timetable, unless it became more urgent.
+    // An order whose last cancels failed follows its own timetable, unless it became more urgent.
     const more = isMoreUrgent(urgency, order.unwanted?.urgency);
     const waits = order.unwanted !== undefined && order.cancel.failures > 0;
     advance(order, { type: "cancelAsked", urgency, reason });
@@ -73,14 +78,14 @@ export class Cancellation {
   }
 
   /**
-   * The order can be canceled now, if it is not wanted. While a cancel that was not denied may still show its effect,
-   * asking again is left to its timetable.
+   * Called when the order can be canceled. Asks for the cancel if the order is unwanted. While a cancel that was not
+   * denied may still take effect, its timetable decides when to ask again.
    */
   resume(order: Order): Effects {
     return order.cancel.kind === "none" ? send(order) : noEffects;
   }
 
-  /** False where the service describes no way to cancel. */
+  /** Returns false where the service has no call that cancels the order. */
   cancelable({ spec }: Order): boolean {
     return isCancelable(spec.instId, this.#contract.profile);
   }
@@ -96,14 +101,14 @@ export class Cancellation {
   }
 
   /**
-   * The cancel may have taken effect before any list shows it: one question costs less than one more cancel.
+   * The cancel may have taken effect before any list shows it. One query costs less than another cancel.
    */
   #doubt(order: Order): Effects {
     const resume = this.#resumeIn(answerMs, order);
     return order.cancel.kind === "none" ? [resume] : [{ kind: "query", order, how: "look" }, resume];
   }
 
-  /** Longer after each failure. */
+  /** Asks for the cancel again, after a pause that grows with each failure. */
   #again(order: Order): Effect {
     return this.#resumeIn(Math.min(repeatMs * 2 ** (order.cancel.failures - 1), repeatMsMax), order);
   }
@@ -115,7 +120,7 @@ export class Cancellation {
         this.#accepted.add(order);
         return [{ kind: "query", order, how: "expect" }];
       case "denied":
-        // Filled or canceled meanwhile, or another reason: the record shows which.
+        // The order was filled or canceled meanwhile, or there is another reason. The record shows which.
         return [...this.#fail(order, end.reason), { kind: "query", order, how: "look" }, this.#again(order)];
       case "undone":
         return [...this.#fail(order, end.reason), this.#again(order)];

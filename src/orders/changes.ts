@@ -1,9 +1,9 @@
 /**
- * Follow-up of a change of an order.
+ * Consequences of a change of an order.
  *
- * Invariants: executions are booked, and the open rest is counted, before the change is journalled; a closed order has
- * given its slot back before it is published, so that a listener may use the slot; a wanted order whose order was
- * completed or rejected is settled, and one whose order was canceled by us or never existed is not.
+ * Invariants: executions are booked, and the open remainder is counted, before the change is journalled; a closed order
+ * has given its slot back before it is published, so that a listener may use the slot; a wanted order is settled when
+ * its order was completed or rejected, and is not settled when its order was canceled by us or never existed.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
 import type { Effects } from "./effects.ts";
@@ -13,19 +13,19 @@ import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
 import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 
-/** A change of an order that was booked and counted, and what follows from it. */
+/** A change of an order after booking and counting, with its consequences. */
 export interface Change {
   readonly order: Order;
   readonly executed: Execution;
   readonly fill: FillBody | undefined;
-  /** Records that are written before the change. */
+  /** Records to write before the change. */
   readonly records: Effects;
   /** Events and timers between the change and its fill. */
   readonly notes: Effects;
-  /** The order is closed, and its slot places another one for what is left of the wanted quantity. */
+  /** True if the order is closed and its slot places another one for the rest of the wanted quantity. */
   readonly isFollowed: boolean;
   readonly isClosed: boolean;
-  /** Slot that the closed order left. */
+  /** Slot that the closed order leaves; undefined if it leaves none. */
   readonly freed: Slot | undefined;
 }
 
@@ -45,18 +45,17 @@ export const followChange = (state: ManagerState, order: Order): Change => {
   return { order, executed, fill, records, notes, isFollowed, isClosed: isOver, freed };
 };
 
-/** The order was ended by us, or was never there: its wanted order is as new as before. */
+/** Returns true if we ended the order or it never existed. Its wanted order then counts as not yet placed. */
 const isLeftToUs = (order: Order): boolean => {
   const ending = endingOf(order);
-  // An order that the service had accepted existed: it may have been executed, and is not placed again for having been
-  // lost.
+  // An order that the service accepted did exist and may have been executed. If it was lost, it is not placed again.
   return ending === "neverExisted" || ((ending === "canceled" || ending === "lost") && isCutByUs(order));
 };
 
-/** The slot of a closed order is free, or has a surplus order. */
+/** Frees the slot of a closed order, or gives it to a surplus order. */
 const free = (state: ManagerState, slot: Slot, order: Order): void => {
   if (!isLeftToUs(order) && slot.followUp === undefined) slot.settled = order.serves;
   state.slots.vacate(slot);
-  // Of a previous run, and no wanted order has taken it for its own.
+  // The order is of a previous run, and no wanted order of this run has claimed it.
   if (order.serves === undefined) state.slots.inherit(order, slot.hash);
 };

@@ -4,9 +4,9 @@
  *
  * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists
  * can be read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading
- * `s`. Generations only rise within a run; a run whose journal is gone continues after all that the service shows of
- * previous runs and after what these may have sent besides, and so does not repeat the id of an order that is still on
- * its way.
+ * `s`. Generations only rise within a run. A run without the journal of previous runs continues after every generation
+ * that the service shows, plus a margin for orders that the service does not show yet. So it does not repeat the id of
+ * an order that is still on its way.
  */
 
 interface OwnId {
@@ -18,12 +18,12 @@ interface OwnId {
 export interface ClientOrderIds {
   of(slotHash: string, generation: number): string;
   slotHash(strategy: string, slot: string): string;
-  /** Slot and generation in an id; undefined when it is not this instance's. */
+  /** Slot and generation in an id; undefined if the id is not of this instance. */
   read(clOrdId: string): OwnId | undefined;
 }
 
 const width = { instance: 4, slot: 8, generation: 5, check: 2 } as const;
-/** Generations go round after so many. */
+/** Number of generations, after which they start again at zero. */
 export const generations = 32 ** width.generation;
 
 /** 32-bit FNV-1a with a final mix, seeded. */
@@ -41,7 +41,7 @@ const sixOf = (hash: number): string => (hash % 32 ** 6).toString(32).padStart(6
 const letters = (text: string, count: number, seed: number): string =>
   (count <= 6 ? sixOf(hash32(text, seed)) : sixOf(hash32(text, seed)) + sixOf(hash32(text, seed + 1))).slice(0, count);
 
-/** All there are, by the first two of a hash's six digits. */
+/** All possible check digits, indexed by the first two of a hash's six digits. */
 const checks = Array.from({ length: 32 ** width.check }, (_, digits) => digits.toString(32).padStart(width.check, "0"));
 const below = 32 ** (6 - width.check);
 
@@ -70,32 +70,36 @@ export const createClientOrderIds = (instance: string): ClientOrderIds => {
   };
 };
 
-/** Returns whether generation `a` was given after `b`: generations go round, so the shorter way counts. */
+/** Returns whether generation `a` was given after `b`. Generations wrap around, so the shorter distance decides. */
 export const isLater = (a: number, b: number): boolean => {
   const ahead = (((a - b) % generations) + generations) % generations;
   return ahead > 0 && ahead < generations / 2;
 };
 
-/** The generation with which a run that begins at this calendar time starts, unless it was shown later ones. */
+/** The first generation of a run that begins at this calendar time, unless later ones have been seen. */
 export const firstGeneration = (wallMs: number): number => Math.floor(wallMs / generationMs) % generations;
 
 /**
- * Generations count half seconds of the calendar at least: quota allows no run to place faster for longer than a burst.
+ * Milliseconds of the calendar for each generation. Quota allows no run to place faster than that except in a burst, so
+ * that a later run starts beyond the generations of an earlier one.
  */
 const generationMs = 500;
 /**
- * A previous run whose journal is gone may have sent more orders than the service shows: some are still on their way,
- * some too young for its lists. No key lets more leave while an answer is waited for.
+ * A previous run without a journal may have sent more orders than the service shows: some are still on their way, and
+ * some are too young for its lists. No key can send more than this number of orders while an answer is awaited.
  */
 const unseenMax = 100;
-/** Runs that begin within so many seconds of each other, and were shown the same, go on at different places. */
+/**
+ * Runs that begin within this many seconds of each other and have seen the same orders continue at different
+ * generations.
+ */
 const startsApart = 32;
 
 export class IdGeneration {
   readonly #first: number;
   readonly #startSecond: number;
   #next: number;
-  /** Ranges that this run has given out: from the first to before the second. */
+  /** Ranges of generations that this run has used: the first is included, the second is not. */
   readonly #given: (readonly [number, number])[] = [];
   #givenFrom: number;
   /** The latest generation of other runs that was seen. */
@@ -114,8 +118,8 @@ export class IdGeneration {
   }
 
   /**
-   * A generation was seen in use. If it is a previous run's, ours go on after those which that run may have used
-   * unseen, and apart from those of a run between the two that continued after the same one.
+   * Called when a generation was seen in use. If it belongs to a previous run, this run continues after the generations
+   * that the previous run may have used unseen. It also keeps apart from a third run that continued after the same one.
    */
   seen(used: number): void {
     if (!this.isGiven(used) && (this.latest === undefined || isLater(used, this.latest))) this.latest = used;

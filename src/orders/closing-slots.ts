@@ -3,9 +3,9 @@
  * strategies when the account's position is closed.
  *
  * Invariants: one order at a time for each strategy and instrument; never more is asked for than the strategy holds by
- * its own fills; resting orders, rejections and unknown outcomes mean for such an order what they mean for every exit.
- * The close of the account's position is booked to those who hold it, each its share, at the price and fee of the
- * service's records, also when these come late.
+ * its own fills; a closing order is treated like every other exit when orders rest, when it is rejected and when its
+ * outcome is unknown. The close of the account's position is booked to each strategy that holds a share of it, at the
+ * price and fee of the service's records, even if these come late.
  * Not here: the size that is sent (exit-size.ts), the follow-up of a rejected or cut order (exits.ts), how long it is
  * tried (engine/close-holdings.ts).
  */
@@ -46,8 +46,8 @@ interface AccountClose {
   /** Base currency that the account still holds; "0" where the position is gone. */
   readonly left: string;
   /**
-   * Price at which a position beyond these orders counts as closed, once the account's position is gone; undefined
-   * where none is known, and such a position stays.
+   * Price at which any part of the position that these orders did not close counts as closed, once the account's
+   * position is gone. If it is undefined, because no price is known, that part stays open.
    */
   readonly px: string | undefined;
 }
@@ -57,7 +57,7 @@ interface Holder {
   readonly qty: Decimal;
 }
 
-/** Slot of fills that no order of a strategy made: the account's position was closed. */
+/** Slot of fills that no order of a strategy made, because the account's position was closed. */
 export const accountSlot = "#close";
 
 export class ClosingSlots {
@@ -98,8 +98,9 @@ export class ClosingSlots {
   }
 
   /**
-   * The record of an order that closed a position has come late. The parts that were booked in its place are taken back
-   * and booked again, at its price and for its fee; returns these parts, and those that are still without a record.
+   * Called when the record of an order that closed a position comes late. Takes back the parts that were booked in its
+   * place and books them again at the record's price and fee. Returns these parts, and those that are still without a
+   * record.
    */
   correct(
     order: OrderRecord,
@@ -142,7 +143,7 @@ export class ClosingSlots {
     return part;
   }
 
-  /** `as` distinguishes entries of one order. */
+  /** `as` distinguishes several entries of one order. */
   #enter(part: ClosedPart, order?: OrderRecord, as = ""): void {
     const { positions, risk, source } = this.#state;
     const { strategy, instId, side, px, qty, cost } = part;
@@ -161,7 +162,7 @@ export class ClosingSlots {
     this.#run([recordEvent({ type: "fill", ...names, slot: accountSlot, clOrdId, ordId, ...money })]);
   }
 
-  /** Asks for a position to be closed at the market, unless an order that does it is on its way or is to follow. */
+  /** Asks for a position to be closed at the market, unless a closing order is already on its way or due to follow. */
   ask(strategy: string, instId: string): void {
     const { slots, positions } = this.#state;
     const { qty } = positions.netOf(strategy, instId);
@@ -169,7 +170,7 @@ export class ClosingSlots {
     const slot = slots.reserve(strategy, nameOf(instId), "closing");
     const { queued, order, followUp, wanted, refused } = slot;
     if (queued !== undefined || (order !== undefined && !isClosed(order)) || followUp !== undefined) return;
-    // A refused order is ruled on again by itself.
+    // A refused order is checked again without being asked for.
     if (wanted !== undefined && refused) return;
     const side = isPositive(qty) ? "sell" : "buy";
     const amount = { ordType: "market", qty: spell(abs(qty)), reduceOnly: true } as const;
@@ -178,7 +179,7 @@ export class ClosingSlots {
     this.#run([evaluate(slot)]);
   }
 
-  /** Nothing more is closed. An order that was sent stays. */
+  /** Stops closing. An order that was already sent stays. */
   withdraw(strategy: string, instId: string): void {
     const slot = this.#slotOf(strategy, instId);
     if (slot?.closing !== true) return;
@@ -186,7 +187,7 @@ export class ClosingSlots {
     this.#run([evaluate(slot)]);
   }
 
-  /** Why nothing of it could be closed up to now; empty where that is not known. */
+  /** Reason why nothing was closed so far; empty if it is not known. */
   problemOf(strategy: string, instId: string): string {
     const slot = this.#slotOf(strategy, instId);
     if (slot === undefined) return "";
@@ -200,9 +201,8 @@ export class ClosingSlots {
 }
 
 /**
- * Shares of those who hold a position in an order that closed `filled` of `whole`: each closes an equal part, at the
- * order's price, and pays the fee of its own size. Strategies may hold opposite positions: then one buys what the other
- * sells.
+ * Shares of the holders in an order that closed `filled` of `whole`. Each holder closes an equal part at the order's
+ * price and pays the fee of its own size. Strategies may hold opposite positions: then one buys what the other sells.
  */
 const sharesOf = (
   holders: readonly Holder[],
@@ -224,7 +224,10 @@ const sharesOf = (
   });
 };
 
-/** Parts of `total` by weights, cut at the 18th place; the last one takes the remainder where the weights are whole. */
+/**
+ * Splits `total` by weights, each part cut off at the 18th decimal place. If the weights add up to `whole`, the last
+ * part takes the remainder.
+ */
 const split = (total: Decimal, weights: readonly Decimal[], whole: Decimal): readonly Decimal[] => {
   const parts = weights.map((weight) => div(mul(total, weight), whole, places));
   const missing = equal(sum(weights), whole) ? sub(total, sum(parts)) : zero;

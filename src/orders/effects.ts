@@ -1,5 +1,5 @@
 /**
- * Effects: what the order manager has decided and not done yet.
+ * Effects: what the order manager has decided but not done yet.
  *
  * A decision changes state and returns effects. Each is performed together with all that follows from it before the
  * next one (perform.ts), so that a listener that an effect calls finds a consistent state and may raise further events.
@@ -23,11 +23,11 @@ export interface Refusal {
 
 export type Effect =
   /**
-   * The order has changed: it is counted, journalled, published and followed up (changes.ts). `at`: for callers that
-   * have read the clock.
+   * The order has changed: it is counted, journalled, published and followed up (changes.ts). `at` is for callers that
+   * have already read the clock.
    */
   | { readonly kind: "publish"; readonly order: Order; readonly at: number }
-  /** The next step of the slot is taken, by the state of then (slot-step.ts). */
+  /** The slot takes its next step, which depends on the state at that moment (slot-step.ts). */
   | { readonly kind: "evaluate"; readonly slot: Slot }
   | { readonly kind: "place"; readonly slot: Slot; readonly wanted: WantedOrder; readonly approval: Approval }
   /** The slot's waiting placement leaves the queue. */
@@ -36,7 +36,7 @@ export type Effect =
   | { readonly kind: "cancel"; readonly order: Order }
   | { readonly kind: "amend"; readonly slot: Slot; readonly order: Order }
   | { readonly kind: "query"; readonly order: Order; readonly how: QueryKind }
-  /** Reads the account's positions, unless that is not `needed` any more when the request may leave. */
+  /** Reads the account's positions, unless `needed` returns false when the request may leave. */
   | {
       readonly kind: "readPositions";
       readonly isUrgent: boolean;
@@ -44,14 +44,14 @@ export type Effect =
       readonly then: (outcome: Outcome<PositionRecord>) => Effects;
     }
   | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
-  /** Into the journal. */
+  /** Writes an event to the journal. */
   | { readonly kind: "record"; readonly event: EventBody }
   /** The order's own record for the next run. */
   | { readonly kind: "keep"; readonly order: Order }
   /** The protection's record for the next run. */
   | { readonly kind: "protect"; readonly record: ProtectionRecord }
   | { readonly kind: "refuse"; readonly refusal: Refusal }
-  /** The list of instruments may be old: it lacks this one. */
+  /** The list of instruments may be outdated, because it lacks this one. */
   | { readonly kind: "relist"; readonly instId: string }
   /** A fill was journalled and published: listeners of positions are called, and protections follow it. */
   | { readonly kind: "filled"; readonly fill: FillBody }
@@ -70,8 +70,7 @@ type QueryKind = "look" | "search" | "expect";
 export type Effects = readonly Effect[];
 
 /**
- * Performs effects in turn, each with all that follows from it. For parts that are called from outside: by a timer, an
- * answer or a grant.
+ * Performs effects in turn, each with all that follows from it. Used by parts that a timer, an answer or a grant calls.
  */
 export type Run = (effects: Effects) => void;
 
@@ -82,7 +81,7 @@ export const evaluate = (slot: Slot): Effect => ({ kind: "evaluate", slot });
 export const next = (decide: () => Effects): Effect => ({ kind: "decide", decide });
 export const record = (event: EventBody): Effect => ({ kind: "record", event });
 
-/** All lists in one, without a copy where at most one has effects. */
+/** Joins lists of effects. Makes no copy if at most one of them has effects. */
 export const joined = (first: Effects, second: Effects, third = noEffects): Effects => {
   if (second.length + third.length === 0) return first;
   if (first.length + third.length === 0) return second;

@@ -38,17 +38,17 @@ export interface Executed {
   readonly value: Decimal;
   /** Fee in quote currency; negative for a rebate. */
   readonly cost: Decimal;
-  /** Base currency that was taken as the fee, with `cost` as its worth; undefined where the fee was money. */
+  /** Base currency that was taken as the fee; its value is `cost`. Undefined if the fee was money. */
   readonly feeQty: Decimal | undefined;
 }
 
 /** Executed part of an order by one record, with the instrument of that moment. */
 export interface Execution extends Executed {
-  /** False while nothing was executed. There may be a cost even so. */
+  /** False while nothing was executed. `cost` may differ from zero even then. */
   readonly isAny: boolean;
   /** Average price of the record; zero where it has none. */
   readonly avgPx: Decimal;
-  /** As in the record, with the sign of the profile. */
+  /** Fee as in the record, with the sign convention of the profile. */
   readonly fee: Decimal;
   readonly instrument: InstrumentRecord | undefined;
 }
@@ -81,7 +81,7 @@ export const baseOf = (instId: string, sz: Decimal, px: Decimal, { profile, inst
   }
 };
 
-/** Returns true where the fee is taken in base currency: it leaves less to hold, not less money. */
+/** Returns true if the fee is taken in base currency. It then reduces the position, not the money. */
 const isFeeInBase = ({ instId, side, feeCcy }: OrderRecord, { order }: Profile): boolean => {
   if (instTypeOf(instId) !== "SPOT") return false;
   if (feeCcy === undefined || feeCcy === "") return side === "buy" && order.spotBuyFee === "base";
@@ -120,8 +120,8 @@ export const executedIn = (record: OrderRecord, rules: Rules): Execution => {
 };
 
 /**
- * Whole number of lots nearest to a quantity that was computed with an average price of limited precision. Where the
- * present lots are too far off, the fewest fraction digits that the precision allows.
+ * Rounds a quantity that was computed from an average price of limited precision to the nearest whole number of lots.
+ * If the present lot size does not fit, it uses the fewest fraction digits that the precision allows.
  */
 const inLots = (raw: Decimal, avgPx: Decimal, lot: Decimal): Decimal => {
   const nearest = toStep(raw, lot, "nearest");

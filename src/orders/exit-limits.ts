@@ -2,9 +2,9 @@
  * Figures that limit an exit: the position of its strategy, those of the others, and what open orders may still
  * execute.
  *
- * Invariants: an order counts with all that may still be executed from the instant it is sent until there is evidence
- * of its end; an order whose flag is not known counts both ways; an order of the same side that its strategy does not
- * call an exit may open a position, and does not count as an exit.
+ * Invariants: from the instant it is sent until there is evidence of its end, an order counts with the full quantity
+ * that it may still execute; an order whose reduce-only flag is unknown counts both as an exit and as an entry; an
+ * order of the same side that its strategy does not call an exit may open a position, and does not count as an exit.
  * Not here: the size of an exit (exit-size.ts), its waits (exits.ts), the sums (risk/exposure.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
@@ -52,8 +52,8 @@ export class ExitLimits {
   }
 
   /**
-   * Returns whether the service's flag keeps all exits of the strategy together within its position: a second one
-   * cannot open a position.
+   * Returns whether the service's flag keeps all exits of the strategy together within its position, so that a second
+   * exit cannot open a position.
    */
   isBounded(strategy: string, instId: string, side: Side): boolean {
     const { isAlone, isOthers } = this.of(strategy, instId, side);
@@ -91,7 +91,7 @@ export class ExitLimits {
   /** Returns whether the exit may execute more than its strategy holds, with the exits sent before it. */
   isExcess(order: Order): boolean {
     const { strategy, terms, spec } = order;
-    // The service decides about an exit without a wanted quantity.
+    // For an exit without a wanted quantity the service decides the size.
     if (terms.wantedQty === undefined) return false;
     const { instId, side } = spec;
     const { isAlone, held } = this.of(strategy, instId, side);
@@ -105,8 +105,8 @@ export class ExitLimits {
   }
 
   /**
-   * Returns whether an order of the product and side that may only reduce is about to be canceled and still counts at
-   * the service; of all strategies where none is named.
+   * Returns whether a reduce-only order of the product and side is about to be canceled and still counts at the
+   * service. Without `strategy`, the orders of all strategies are looked at.
    */
   isLeaving(instId: string, side: Side, strategy?: string): boolean {
     return this.#state.slots.orders().some((order) => {
@@ -116,7 +116,7 @@ export class ExitLimits {
     });
   }
 
-  /** An order has changed: finds exits that have become larger than the position they reduce. */
+  /** Called when an order has changed. Finds exits that are now larger than the position they reduce. */
   take(order: Order): Effects {
     const isSized = order.terms.wantedQty !== undefined;
     if (isSized && !isClosed(order)) this.#sized.add(order);
@@ -127,10 +127,12 @@ export class ExitLimits {
   }
 
   /**
-   * The position of a product has changed: exits that have become too large are evaluated at the end of this instant.
+   * Called when the position of a product has changed. Exits that are now too large are evaluated at the end of this
+   * instant.
    *
-   * The service cuts a reduce-only order to the account's position. Where other strategies hold the product too, or an
-   * exit goes without the flag, that is not the position of its own strategy: another order may have reduced it.
+   * The service cuts a reduce-only order to the account's position. If other strategies hold the product too, or an
+   * exit goes without the flag, the account's position is not the position of the exit's own strategy, and another
+   * order may have reduced it.
    */
   trim(instId: string): Effects {
     if (this.#sized.size === 0) return noEffects;
@@ -146,7 +148,7 @@ export class ExitLimits {
     if (isClosed(order) || order.state.kind === "unknown" || order.cancel.failures > 0) return false;
     const slot = this.#state.slots.of(order);
     if (slot?.wanted === undefined || slot.order !== order) return true;
-    // The order that replaces it leaves before any slot that waits for its cancel.
+    // The replacing order leaves before any slot that waits for its cancel.
     const { unwanted } = order;
     return unwanted?.urgency === "emergency" || (unwanted?.urgency === "cancel" && !unwanted.isReplaced);
   }
@@ -163,7 +165,10 @@ export class ExitLimits {
     return sum(orders.map((order) => leftOf(exposureEntryOf(order, this.#state.source))));
   }
 
-  /** Returns true for an order that uses the position for exits: unless its slot still wants it, and not as an exit. */
+  /**
+   * Returns true for an order that uses up the position available to exits. An order that its slot still wants, but not
+   * as an exit, does not.
+   */
   #mayReduce(order: Order): boolean {
     const { spec, unwanted } = order;
     if (spec.reduceOnly || (unwanted !== undefined && unwanted.urgency !== "place")) return true;
@@ -172,10 +177,10 @@ export class ExitLimits {
   }
 }
 
-/** An order found at the service may be an exit: its record does not show that. */
+/** Returns true if an order is or may be an exit. For an order found at the service the record does not show it. */
 const isExit = ({ spec, wanted }: Order): boolean => spec.reduceOnly || wanted === undefined;
 
-/** An order of this side that may take from the account's net position before a further exit does. */
+/** Returns true for an order of this side that may reduce the account's net position before a further exit does. */
 const usesCover = (order: Order, side: Side): boolean =>
   order.spec.side === side && (!isResting(order) || (isExit(order) && !order.terms.withoutFlag));
 

@@ -2,10 +2,10 @@
  * Size of an exit: how much it may reduce of its strategy's position, and whether it carries the service's reduce-only
  * flag. Pure.
  *
- * Invariants: where the strategy is known to hold anything, no more is sent than it holds by its own fills; where the
- * service's flag does not keep the order within that, its other exits are subtracted first; an exit that the account's
- * net position does not cover goes without the flag, unless it must carry the flag: then it is cut to what the account
- * covers, or waits; the amount of a market exit cannot buy or sell more while the price moves by up to 2 %.
+ * Invariants: if the strategy is known to hold a position, the order never exceeds what it holds by its own fills;
+ * where the service's flag does not keep the order within that, its other exits are subtracted first; an exit that the
+ * account's net position does not cover goes without the flag, unless it must carry the flag: then it is cut to what
+ * the account covers, or waits; the amount of a market exit cannot buy or sell more while the price moves by up to 2 %.
  * Not here: where the figures come from (exit-limits.ts), how long an exit waits (exits.ts).
  */
 import type { Side } from "../contract/profile.ts";
@@ -20,25 +20,28 @@ export interface ExitLimit {
   readonly held: Decimal;
   /** Part of it that the strategy's other open orders of this side may still execute. */
   readonly promised: Decimal;
-  /** Part of the account's net position that is left to one more flagged order; may be negative. */
+  /** Part of the account's net position that remains for one more flagged order; may be negative. */
   readonly covered: Decimal;
-  /** The service knows reduce-only orders of this product: of contracts, not of spot. */
+  /** True if the service knows reduce-only orders of this product. It does for contracts, not for spot. */
   readonly hasFlag: boolean;
   /**
-   * No other strategy holds the product or has orders in it: the flag keeps an order within what this strategy holds.
+   * True if no other strategy holds the product or has orders in it. The flag then keeps an order within what this
+   * strategy holds.
    */
   readonly isAlone: boolean;
-  /** Other strategies hold what an order of this side reduces, or may by now. */
+  /** True if other strategies hold what an order of this side reduces, or may hold it by now. */
   readonly isOthers: boolean;
-  /** The strategy has traded the product. Otherwise a position may be older than the journal. */
+  /** True if the strategy has traded the product. Otherwise a position may be older than the journal. */
   readonly isKnown: boolean;
-  /** Coins of the account, of a spot product, where an exit was rejected for insufficient funds. */
+  /** The account's balance of a spot product's coin, after an exit was rejected for insufficient funds. */
   readonly coins?: Cover | undefined;
   /** Why no exit may leave without the flag now; undefined where it may. */
   readonly flagOnly?: string | undefined;
 }
 
-/** Why no exit may leave now. `position`: there is nothing to reduce. `room`: other exits are about to reduce it. */
+/**
+ * Reason why no exit may leave now. `position`: there is nothing to reduce. `room`: other exits are about to reduce it.
+ */
 export interface Lack {
   readonly of: "position" | "room";
   readonly reason: string;
@@ -78,7 +81,7 @@ const coinLackOf = (held: string, coins: Cover, least: Decimal): Lack | undefine
   const { available, balance } = coins;
   if (compare(available, least) >= 0) return undefined;
   const account = `the account has ${spell(available)} available of ${spell(balance)}`;
-  // Coins in open orders come back when these end.
+  // Coins in open orders become free when these orders end.
   const of = compare(balance, least) < 0 ? "position" : "room";
   return { of, reason: `the strategy holds ${held} by its fills, and ${account}` };
 };
@@ -90,7 +93,7 @@ export interface SizedExit {
   readonly baseQty: Decimal | undefined;
   /** Base quantity that was wanted; undefined where the service decides how much is reduced. */
   readonly wantedQty: Decimal | undefined;
-  /** It goes without the flag: at the account it is a trade like any other. */
+  /** True if the order goes without the flag. The service then treats it like any other trade. */
   readonly withoutFlag: boolean;
 }
 
@@ -102,7 +105,7 @@ const freeOf = ({ held, promised, covered, isAlone, coins, flagOnly }: ExitLimit
   return toStep(free, read(steps.lotSize), "down");
 };
 
-/** `respecify` makes an order of this base quantity; `isBounded`: one that never executes more. */
+/** `respecify` makes an order of this base quantity. With `isBounded`, the order never executes more. */
 export const sizeExit = (
   { spec, baseQty }: Pick<SizedExit, "spec" | "baseQty">,
   limit: ExitLimit,
@@ -111,7 +114,7 @@ export const sizeExit = (
 ): SizedExit | Extract<Specified, { ok: false }> => {
   const { held, covered, hasFlag, isAlone } = limit;
   const free = freeOf(limit, steps);
-  // The service knows better where no position is known, less is held than can be ordered, or the quantity is unknown.
+  // The service decides if no position is known, if less is held than can be ordered, or if the quantity is unknown.
   const isUnsized = isAlone && (baseQty === undefined || compare(free, leastQty(steps)) < 0);
   if (!isPositive(held) || isUnsized) return { ok: true, spec, baseQty, wantedQty: undefined, withoutFlag: false };
   if (baseQty === undefined)

@@ -34,16 +34,16 @@ const waitMsMax = 5_000;
 const firstRetryMs = 250;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
-/** A triggered stop is tried this often for some minutes: most reasons for a rejection pass soon. */
+/** Longest pause between attempts of a triggered stop, for some minutes: most reasons for a rejection pass soon. */
 const dueRetryMsMax = 4_000;
 const dueRetries = 60;
 const lastingRetryMsMax = 15_000;
-/** Exits that are tried again share the quota: together they send one request in this time. */
+/** Exits that are tried again share the quota: all of them together send one request in this time. */
 const sharedRetryMs = 2_000;
-/** A watchdog that cancels for longer than this cannot keep an exit from being tried. */
+/** A watchdog that cancels for longer than this no longer delays an exit. */
 const watchdogMsMax = 60_000;
 
-/** An order has changed. `slot`: its own, which is freed afterwards. */
+/** Called when an order has changed. `slot` is its own slot, which is freed afterwards. */
 export const followOrder = (state: World, order: Order, executed: Execution, slot: Slot | undefined): Effects => {
   const grown = exitsGrew(state, order.strategy, order.spec.instId);
   if (slot === undefined) return grown;
@@ -51,14 +51,14 @@ export const followOrder = (state: World, order: Order, executed: Execution, slo
   return isEnded(order) ? joined(grown, followEnd(state, slot, order, executed)) : grown;
 };
 
-/** The order was ended by the service: not by a cancel of ours, and not for lack of an answer. */
+/** Returns true if the service ended the order: we did not cancel it, and its answer was not lost. */
 const isEnded = (order: Order): boolean => {
   const ending = endingOf(order);
   if (ending === "canceled") return !isCutByUs(order);
   return ending === "filled" || ending === "rejected" || ending === "lost";
 };
 
-/** Returns false for an order that was placed by hand: it is placed once. */
+/** Returns false for an order that was placed by hand, because it is placed only once. */
 const isFollowed = ({ byHand, reserved }: Slot): boolean => !byHand || reserved;
 
 const followEnd = (state: World, slot: Slot, order: Order, executed: Execution): Effects => {
@@ -89,11 +89,16 @@ const remainderIn = ({ options, exitLimits }: World, order: Order, executed: Exe
   return remainderOf({ order, filled, instrument, inQuote, reducible, mayGrow });
 };
 
-/** The watchdog may have canceled an exit that rested; every other cancel came from other clients. */
+/**
+ * Returns who canceled the exit: the watchdog may have canceled one that rested; other clients sent every other cancel.
+ */
 const whoCanceled = (state: World, slot: Slot, order: Order): ReturnType<typeof cancelerOf> =>
   canRest(order.spec.ordType) && isFollowed(slot) ? cancelerOf(state.watchdog(), order, state.now) : "others";
 
-/** An exit that was canceled from outside, or lost by the service; undefined for one that is placed again anyway. */
+/**
+ * Decides about an exit that was canceled from outside or lost by the service. Undefined for an exit that is placed
+ * again anyway.
+ */
 const followVanished = (
   state: World,
   slot: Slot,
@@ -109,7 +114,7 @@ const followVanished = (
   if (isCanceled && canceler !== "others") return placeAfterWatchdog(state, slot, order, { qty, canceler });
   const { withoutFlag, wanted } = order.terms;
   const { instId } = order.spec;
-  // The service may have canceled it because other strategies closed what the account had to reduce.
+  // The service may have canceled the exit because other strategies closed the position that the account could reduce.
   const mayLackCover = !withoutFlag && wanted !== undefined && state.exitLimits.isShared(order.strategy, instId);
   if (isCanceled && mayLackCover) return undefined;
   drop(state, slot);
@@ -127,7 +132,9 @@ const keepForPosition = (state: World, slot: Slot, order: Order, qty: Decimal): 
   return followUp.effects;
 };
 
-/** Returns whether the slot may not place its wanted order yet; it is evaluated again as soon as it may. */
+/**
+ * Returns whether the slot has to wait before it places its wanted order. It is evaluated again when the wait is over.
+ */
 export const holdExit = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   if (slot.followUp === undefined && wanted.reduceOnly !== true) return free;
   if (slot.followUp !== undefined && !sameWanted(slot.followUp.wanted, wanted)) drop(state, slot);
@@ -140,7 +147,7 @@ const holdForOthers = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   const { exitLimits, options, waits } = state;
   const { strategy, reserved, isLate } = slot;
   const { instId, side } = wanted;
-  // Another process may send the same exit: it goes first where the flag does not keep the two within the position.
+  // Another process may send the same exit. It goes first if the flag does not keep the two within the position.
   const yieldMs = options.yieldMs?.() ?? 0;
   const yields = yieldMs > 0 && !exitLimits.isBounded(strategy, instId, side);
   const isLeaving = !isLate && exitLimits.isLeaving(instId, side, reserved ? strategy : undefined);
@@ -152,7 +159,7 @@ const holdForOthers = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   return waiting ?? holdForPosition(state, slot, wanted);
 };
 
-/** The slot waits for so long at most; undefined once it has. */
+/** Lets the slot wait for at most this long; undefined after it has waited. */
 const waitOnce = (
   state: World,
   cause: "cancels" | "other process",
@@ -169,7 +176,7 @@ const waitOnce = (
   return undefined;
 };
 
-/** Holds an exit that cannot reduce anything yet, as far as known here: asking the service would cost a request. */
+/** Holds an exit that cannot reduce anything yet as far as we know, because asking the service would cost a request. */
 const holdForPosition = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   const lack = lackIn(state, slot, wanted);
   if (lack === undefined) return free;
@@ -182,7 +189,8 @@ const holdForPosition = (state: World, slot: Slot, wanted: WantedOrder): Hold =>
 };
 
 /**
- * Reason that holds an exit back. An order placed by hand is refused instead, because its caller waits for an answer.
+ * Reason for which an exit is held back. An order placed by hand is refused instead, because its caller waits for an
+ * answer.
  */
 const lackIn = ({ options, exitLimits }: World, slot: Slot, { instId, side }: WantedOrder): Lack | undefined => {
   const instrument = options.instruments().get(instId);
@@ -198,7 +206,8 @@ const renew = (state: World, slot: Slot, wanted: WantedOrder, followUp: FollowUp
   const reducible = state.exitLimits.held(slot.strategy, instId, side);
   if (!isPositive(reducible)) return qty === undefined && failures === 0 ? free : giveUp(state, slot, wanted, followUp);
   const uncovered = min(reducible, qty ?? reducible);
-  // The fills of other strategies are known by now: where the account covers it, the service did not cancel it.
+  // The fills of other strategies are known by now. If the account's position covers the exit, the service did not
+  // cancel it for lack of a position.
   if (isDoubtful === true && compare(state.exitLimits.net(instId, side), uncovered) >= 0) {
     settle(state, slot, followUp);
     return { isHeld: true, effects: beginUnprotected(slot, wanted, uncovered, canceledElsewhere) };
@@ -207,7 +216,7 @@ const renew = (state: World, slot: Slot, wanted: WantedOrder, followUp: FollowUp
   return { isHeld: false, effects: beginUnprotected(slot, wanted, uncovered, reason) };
 };
 
-/** Nothing is left to reduce: waits for executions of entries, or settles the wanted order. */
+/** Called when nothing is left to reduce. Waits for executions of entries, or settles the wanted order. */
 const giveUp = (state: World, slot: Slot, { instId, side }: WantedOrder, followUp: FollowUp): Hold => {
   if (state.exitLimits.mayGrow(slot.strategy, instId, side))
     slot.followUp = { ...followUp, at: Number.POSITIVE_INFINITY, failures: 0, endsWithEntry: true };
@@ -227,7 +236,7 @@ export const remaining = ({ followUp }: Slot, wanted: WantedOrder): WantedOrder 
   return { ...sizeless, qty: spell(followUp.qty) };
 };
 
-/** An order is closed and its slot was evaluated: exits that waited for it may leave. */
+/** Called when an order is closed and its slot was evaluated. Exits that waited for it may leave. */
 export const releaseExits = (state: World, order: Order): Effects => {
   const own = state.slots.of(order);
   const isDone = own !== undefined && own.followUp === undefined && endingOf(order) === "filled";
@@ -255,8 +264,8 @@ const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | 
   });
 
 /**
- * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service makes
- * no room for others: two of them would hasten each other without end.
+ * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service has no
+ * effect, because it frees no room and two such orders would trigger each other without end.
  */
 const hastenAfter = (state: World, order: Order, own: Slot | undefined): Effects => {
   if (state.waits.count("rest") === 0) return noEffects;
@@ -264,19 +273,19 @@ const hastenAfter = (state: World, order: Order, own: Slot | undefined): Effects
   return retry(state, (slot, { lacksRoom = false, awaits, at }) => {
     if (slot === own || slot.wanted?.instId !== order.spec.instId) return undefined;
     if ((!hasChanged && !lacksRoom) || awaits === "watchdog" || at === Number.POSITIVE_INFINITY) return undefined;
-    // Room is known at once; after a rejection the service has to be asked.
+    // We see at once that room is free. After a rejection the service has to be asked.
     const soon = state.now + (lacksRoom ? 0 : retryMs);
     return soon < at ? soon : undefined;
   });
 };
 
-/** It never rested. */
+/** Returns true if the order was rejected or never rested. */
 const isRejectedOrUnmatched = (order: Order): boolean => {
   const ending = endingOf(order);
   return ending === "rejected" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
-/** Evaluates exits that lacked room, and those that wait for the watchdog: their reason may be over. */
+/** Evaluates exits that lacked room and exits that wait for the watchdog, because their reason to wait may be over. */
 export const hastenExits = (state: World): Effects =>
   state.waits.of("rest").flatMap((slot) => {
     const { followUp } = slot;
@@ -286,20 +295,22 @@ export const hastenExits = (state: World): Effects =>
     return [wake(state, slot, state.now)];
   });
 
-/** The coins that exits of a spot product sell were read. */
+/** Called when the balance of the coin that exits of a spot product sell was read. */
 export const coinsRead = (state: World, instId: string): Effects =>
   retry(state, ({ wanted }, { lacksRoom }) =>
     lacksRoom === true && wanted?.instId === instId ? state.now : undefined,
   );
 
-/** An exit was refused, or is held back, before it was sent. */
+/** Called when an exit was refused or held back before it was sent. */
 export const exitRefused = (state: World, slot: Slot, wanted: WantedOrder, reason: string): Effects => {
   if (wanted.reduceOnly !== true) return noEffects;
   const qty = state.exitLimits.held(slot.strategy, wanted.instId, wanted.side);
   return isPositive(qty) ? beginUnprotected(slot, wanted, qty, reason) : noEffects;
 };
 
-/** The slot wants nothing any more. An order that protects a position is withdrawn when nothing is left of it. */
+/**
+ * Called when the slot wants nothing any more. An order that protects a position is withdrawn when no position is left.
+ */
 export const forgetExit = (state: World, slot: Slot): Effects => {
   drop(state, slot);
   if (slot.reserved) return endUnprotected(state, slot);
@@ -307,7 +318,7 @@ export const forgetExit = (state: World, slot: Slot): Effects => {
   return noEffects;
 };
 
-/** The position, or what is under way of it, has changed: exits leave as soon as there is something to reduce. */
+/** Called when the position or its open orders have changed. Exits leave as soon as there is something to reduce. */
 export const exitsGrew = (state: World, strategy: string, instId: string): Effects =>
   state.waits.count("rest") === 0 ? noEffects : growExits(state, strategy, instId);
 
@@ -323,7 +334,7 @@ const growExits = (state: World, strategy: string, instId: string): Effects =>
     return isDue ? state.now : undefined;
   });
 
-/** Returns whether there is something to reduce, or no order left that could bring it. */
+/** Returns true if there is something to reduce, or if no open order could still create a position. */
 const isReducible = (
   { exitLimits }: World,
   { strategy }: Slot,
@@ -352,7 +363,7 @@ const wake = ({ waits }: World, slot: Slot, at: number): Effect => {
   return { kind: "schedule", at, due: () => (isWaiting() ? [evaluate(slot)] : noEffects) };
 };
 
-/** Pause after so many orders in a row without an execution. */
+/** Pause after this many orders in a row without an execution. */
 const pauseMs = ({ waits }: World, { reserved, wanted }: Slot, failures: number): number => {
   if (failures <= 1) return firstRetryMs;
   const dueMs = failures <= dueRetries ? dueRetryMsMax : lastingRetryMsMax;
@@ -385,7 +396,7 @@ const placeAgain = (
   return kind === "exit" ? [wake(state, slot, at)] : noEffects;
 };
 
-/** Places a resting exit that was canceled from outside again, once the watchdog has finished. */
+/** Places a resting exit again that was canceled from outside, after the watchdog has finished. */
 const placeAfterWatchdog = (
   state: World,
   slot: Slot,

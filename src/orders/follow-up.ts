@@ -5,8 +5,8 @@
  * quantity, and a reduce-only order that was rejected, cut or canceled by the service while the strategy still has the
  * position.
  *
- * Invariants: never more than the wanted quantity in all, and for an exit never more than the strategy holds; an order
- * that was canceled by us leaves nothing here, because its wanted order is placed again anyway.
+ * Invariants: all orders together never exceed the wanted quantity, and exits never exceed what the strategy holds; an
+ * order that we canceled needs no follow-up here, because its wanted order is placed again anyway.
  * Not here: when the next order leaves (exits.ts), what a strategy holds (risk/exposure.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
@@ -22,20 +22,20 @@ export interface FollowUp {
   readonly kind: "rest" | "exit";
   /** Base quantity; undefined while nothing was sent and the whole quantity is left. */
   readonly qty: Decimal | undefined;
-  /** Earliest instant; infinite until there is something to reduce. */
+  /** Earliest instant at which the order may be placed; infinite until there is something to reduce. */
   at: number;
-  /** Orders in a row that executed nothing of it. */
+  /** Number of orders in a row that executed nothing of this quantity. */
   readonly failures: number;
-  /** It is given up where the entry that it waits for ends without an execution. */
+  /** True if it is given up when the entry that it waits for ends without an execution. */
   readonly endsWithEntry?: boolean;
-  /** It was canceled by another client, or by the service because other strategies had closed the position. */
+  /** True if another client canceled the exit, or the service did because other strategies had closed the position. */
   readonly isDoubtful?: boolean;
-  /** Other exits of the strategy are about to reduce its whole position. */
+  /** True if other exits of the strategy are about to reduce its whole position. */
   readonly lacksRoom?: boolean;
   /**
-   * `position`: the service accepted the order and does not know it any more, and a reading of the account's positions
-   * is awaited. `watchdog`: the order was canceled from outside, and the watchdog is still canceling or has not
-   * answered whether it did.
+   * Reason to wait. `position`: the service accepted the order but does not know it any more, so a read of the
+   * account's positions is awaited. `watchdog`: the order was canceled from outside, and the watchdog is still
+   * canceling or has not yet reported whether it canceled this order.
    */
   readonly awaits?: "position" | "watchdog" | undefined;
   readonly reason: string;
@@ -47,21 +47,24 @@ interface OrderEnd {
   /** Executed base quantity. */
   readonly filled: Decimal;
   readonly instrument: Pick<InstrumentRecord, "lotSize" | "minSize">;
-  /** The service counts sizes in quote currency. */
+  /** True if the service counts sizes in quote currency. */
   readonly inQuote: boolean;
   /** Part of the strategy's position that an order of this side reduces. */
   readonly reducible: Decimal;
-  /** Other orders of the strategy may still enlarge that position. */
+  /** True if other orders of the strategy may still enlarge that position. */
   readonly mayGrow: boolean;
 }
 
 export type Remainder =
   | { readonly kind: "none" }
-  /** The rest of a quantity: the next order can leave at once. */
+  /** The rest of a quantity. The next order can leave at once. */
   | { readonly kind: "rest"; readonly qty: Decimal }
-  /** A position that should be reduced and was not, or not far enough. */
+  /** A position that an exit should have reduced, but did not reduce far enough. */
   | { readonly kind: "exit"; readonly qty: Decimal; readonly uncovered: Decimal }
-  /** An exit before its entry, or before the rest of it: it is placed again when there is something to reduce. */
+  /**
+   * An exit that came before its entry, or before the rest of the entry. It is placed again when there is something to
+   * reduce.
+   */
   | { readonly kind: "early"; readonly qty: Decimal }
   /** A final execution that differs from the wanted quantity. */
   | { readonly kind: "differs"; readonly reason: string };
@@ -87,7 +90,7 @@ const exitRemainder = (end: OrderEnd, wanted: WantedOrder, qty: Decimal): Remain
   const uncovered = toStep(min(left, reducible), read(instrument.lotSize), "down");
   if (isPositive(uncovered) && isPlaceable(uncovered, end)) return { kind: "exit", qty: left, uncovered };
   if (isPositive(reducible) || !isPlaceable(left, end)) return noRemainder;
-  // A market order would take the next position at once. That is wanted only while an entry is under way.
+  // Placed again at once, a market order would take the next position. That is wanted only while an entry is under way.
   const isRejected = ending === "rejected" && canRest(spec.ordType);
   return mayGrow || isRejected ? { kind: "early", qty: left } : noRemainder;
 };

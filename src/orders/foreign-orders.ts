@@ -1,11 +1,11 @@
 /**
  * External orders: orders of the account that this instance did not place, as events.
  *
- * Invariants: reported are those that are open when first seen, and afterwards each change of them; one that ended
- * before the engine traded is only counted, once for all of them; one that came and went while it traded is reported
- * with its end. The order that a close call of ours makes is not of them: its executions are reported as fills and as
- * the position's end.
- * Not here: whose an order is (client-order-id.ts), what follows from it: nothing, it is left alone.
+ * Invariants: an order that is open when first seen is reported, and so is each later change of it; orders that ended
+ * before the engine traded are only counted, all together; an order that appeared and ended while the engine traded is
+ * reported when it has ended. An order made by one of our close calls is not reported here: its executions are reported
+ * as fills and as the end of the position.
+ * Not here: whose an order is (client-order-id.ts). Nothing follows from an external order: it is left alone.
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import { type Effect, type Effects, noEffects, record } from "./effects.ts";
@@ -13,25 +13,28 @@ import { type Effect, type Effects, noEffects, record } from "./effects.ts";
 export class ForeignOrders {
   /** Client order ids of our close calls. */
   readonly #closing = new Set<string>();
-  /** Reported and not over. */
+  /** Orders that were reported and are not closed. */
   readonly #open = new Set<string>();
   #isTrading = false;
   #endedBefore = 0;
-  /** End of the last of those, on the service's calendar: later reads of its history may return older orders. */
+  /**
+   * Instant on the service's calendar at which the last of the orders counted at the start ended. Later reads of the
+   * history may return older orders.
+   */
   #endedAt = 0;
 
-  /** The engine trades from now on. */
+  /** Called when the engine begins to trade. */
   begin(): Effects {
     this.#isTrading = true;
     return this.#endedBefore === 0 ? noEffects : [record({ type: "history.external", orders: this.#endedBefore })];
   }
 
-  /** A close call of ours makes an order with this client order id. */
+  /** Called when a close call of ours makes an order with this client order id. */
   close(clOrdId: string): void {
     this.#closing.add(clOrdId);
   }
 
-  /** A record of an order that is not ours is new or has changed. */
+  /** Called when the record of an order that is not ours is new or has changed. */
   take(found: OrderRecord, previous: OrderRecord | undefined): Effects {
     const { ordId, clOrdId, state, updatedAt } = found;
     if (this.#closing.has(clOrdId)) return noEffects;

@@ -1,7 +1,7 @@
 /**
  * Prices of held instruments: calls back when one of them may have changed, at most once a second.
  *
- * Invariants: only the instruments that were given last are followed; nothing runs while nothing is held.
+ * Invariants: only the instruments that were passed last are followed; nothing runs while no position is held.
  * Not here: what is computed then (risk/loss-limits.ts, engine/strategy-streams.ts).
  */
 import { type Observable, Subscription } from "rxjs";
@@ -36,14 +36,17 @@ export class HeldPrices {
     }
     for (const instId of held) {
       if (this.#watched.has(instId)) continue;
-      // Kept before it is subscribed, as the first value may come at once.
+      // Stored before it is subscribed to, because the first value may arrive synchronously.
       const watching = new Subscription();
       this.#watched.set(instId, watching);
       watching.add(this.#changes(instId).subscribe(() => this.#lookSoon()));
     }
   }
 
-  /** The caller has looked for another reason: a price causes the next look a second later. */
+  /**
+   * Called when the caller has computed for another reason. The next call that a price causes then comes a second
+   * later.
+   */
   looked(): void {
     this.#lookedAt = this.#clock.now();
   }

@@ -2,7 +2,7 @@
  * Listeners that are called in the order in which they were added.
  *
  * Invariants: a listener that is added or removed during a call does not change that call; each addition is separate,
- * also of the same function.
+ * even of the same function.
  */
 
 export class Listeners<A extends readonly unknown[]> {

@@ -5,9 +5,9 @@
  * A service may forget orders that ended without trading. An exit that was canceled while pushes were lost then leaves
  * no record.
  *
- * Invariants: a position counts when it was read after the exit was proved absent, every record of the answer can be
- * read, and no own order of the instrument is in doubt; it has to cover what all strategies hold together; the pause
- * between two reads doubles up to a minute, and no read is sent once the exit does not wait any more.
+ * Invariants: a position is evidence if it was read after the exit was proved absent, every record of the answer is
+ * readable, and no own order of the instrument is in doubt; it has to cover what all strategies hold together; the
+ * pause between two reads doubles up to a minute; no read is sent once the exit no longer waits.
  * Not here: the proof of absence (order-search.ts), when the exit is placed again (exits.ts).
  */
 import type { Outcome } from "../client/outcome.ts";
@@ -23,19 +23,19 @@ import type { OrderSpec } from "./wanted-order.ts";
 import type { World } from "./world.ts";
 
 export const lostWords = "the service forgot it";
-/** Reads for one exit that may use the reserve for exits. */
+/** Number of reads for one exit that may use the reserve for exits. */
 const urgentReadsMax = 3;
 const firstPauseMs = 1_000;
 const pauseMsMax = 60_000;
 
-/** Waits for a position that shows that the exit was not executed; undefined where no position can show it. */
+/** Waits for a position that shows that the exit was not executed. Returns undefined if no position can show it. */
 export const awaitPosition = (
   state: World,
   slot: Slot,
   { serves: wanted, spec }: Order,
   qty: Decimal,
 ): { readonly rest: FollowUp; readonly effects: Effects } | undefined => {
-  // An account has no position of a spot product.
+  // The account lists no positions for spot products.
   if (instTypeOf(spec.instId) === "SPOT" || state.options.contractValues === undefined) return undefined;
   const at = Number.POSITIVE_INFINITY;
   const rest: FollowUp = { wanted, kind: "exit", qty, at, failures: 0, awaits: "position", reason: lostWords };
@@ -58,7 +58,7 @@ const readPosition = (state: World, slot: Slot, followUp: FollowUp, exit: OrderS
   return { kind: "readPositions", isUrgent: reads < urgentReadsMax, needed: waits, then };
 };
 
-/** The account holds at least what strategies hold by their own fills. */
+/** Returns true if the account holds at least what the strategies hold by their own fills. */
 const isHeld = (
   { options: { contractValues }, slots, exitLimits }: World,
   { instId, side }: OrderSpec,

@@ -1,9 +1,9 @@
 /**
- * State of the order manager: its parts, and the questions that decisions ask of several of them.
+ * State of the order manager: its parts, and queries that need several of them.
  *
- * Invariants: nothing here sends or journals; a decision that needs that returns effects.
- * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing
- * (perform.ts).
+ * Invariants: nothing here sends or journals; a decision that requires either returns effects.
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), performing
+ * effects (perform.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import { equal, read } from "../decimal-value.ts";
@@ -55,7 +55,7 @@ export class ManagerState implements World {
   /** Number of published changes of orders. A ruling is valid while this number is unchanged. */
   changes = 0;
 
-  /** `run` performs decisions that an answer about the account, or a price, causes. */
+  /** `run` performs decisions that are caused by a price or by an answer about the account. */
   constructor(options: OrderManagerOptions, onLoss: OnLoss, run: Run) {
     const { clock, contract, balances, instruments, marketPx } = options;
     const { profile } = contract;
@@ -84,21 +84,21 @@ export class ManagerState implements World {
     return executionOf(order, this.source);
   }
 
-  /** The slot whose own order it is; undefined for a surplus order and for one whose slot is not known. */
+  /** The slot that this order belongs to; undefined for a surplus order and for one whose slot is not known. */
   slotOf(order: Order): Slot | undefined {
     const slot = this.slots.of(order);
     return slot?.order === order ? slot : undefined;
   }
 
   /**
-   * Counts what an order may still execute, and decides what follows where it is closed. `own`: its slot (`slotOf`).
+   * Counts what an order may still execute, and decides the follow-up if it is closed. `own` is its slot (`slotOf`).
    */
   count(order: Order, executed: Execution, own: Slot | undefined): Effects {
     this.risk.take(order, executed);
     return joined(followOrder(this, order, executed, own), this.exitLimits.take(order), followPostOnly(this, order));
   }
 
-  /** An order is known better than before, such as its strategy or its instrument. */
+  /** Called when more is known about an order, such as its strategy or its instrument. */
   recount(order: Order): Effects {
     const executed = this.executed(order);
     const owner = this.risk.ownerOf(order);
@@ -121,8 +121,8 @@ export class ManagerState implements World {
   }
 
   /**
-   * Compares an order with the latest wanted order of its slot, where that has changed since: one that suits it after
-   * all may stay.
+   * Compares an order with the latest wanted order of its slot if that has changed. The order stays if it suits it
+   * after all.
    */
   compare(order: Order): void {
     const slot = this.slotOf(order);
@@ -130,7 +130,9 @@ export class ManagerState implements World {
     compareWithLatest(slot, this.exitLimits.isExcess(order) ? undefined : this.counted(slot), this.specify);
   }
 
-  /** The slot's wanted order is compared with what a previous run had filled for it: it is not placed once more. */
+  /**
+   * Compares the slot's wanted order with what a previous run executed for it, so that it is not placed a second time.
+   */
   recognise(slot: Slot, wanted: WantedOrder): void {
     const { inherited } = slot;
     slot.inherited = undefined;
@@ -138,7 +140,7 @@ export class ManagerState implements World {
     if (isSettledBy(wanted, inherited, this.executed(inherited), this.specify)) slot.settled = wanted;
   }
 
-  /** The wanted order of a slot as far as it counts now. */
+  /** The wanted order of a slot, as far as modes and protections let it count now. */
   counted(slot: Slot): WantedOrder | undefined {
     if (slot.reserved) return isFull(this.modes.of(slot.strategy)) && !slot.closing ? undefined : slot.wanted;
     return this.protections.withdraws(slot) ? undefined : this.modes.within(slot.strategy, slot.wanted);
@@ -148,13 +150,15 @@ export class ManagerState implements World {
     return closing ? "active" : this.modes.of(strategy);
   }
 
-  /** Why a slot may not place this yet. It is evaluated again when it may. */
+  /** Reason why a slot may not place this order yet. The slot is evaluated again when it may. */
   holdOf(slot: Slot, wanted: WantedOrder): Hold {
     const hold = holdExit(this, slot, wanted);
     return hold.isHeld ? hold : after(hold, holdPostOnly(this, slot, wanted));
   }
 
-  /** Returns false while trading modes or protections forbid it, whether or not something else holds the slot back. */
+  /**
+   * Returns false while trading modes or protections forbid the order. Ignores other reasons that hold the slot back.
+   */
   mayPlace(slot: Slot, wanted: WantedOrder): boolean {
     return mayPlace(slot.closing ? "active" : this.modes.mode, wanted) && !this.protections.withdraws(slot);
   }
@@ -169,7 +173,7 @@ export class ManagerState implements World {
       rules,
       refused: refused?.(wanted.reduceOnly === true),
       marketPx: this.#marketPxFor(rest),
-      // What closes a position is not refused for want of room.
+      // An order that closes a position is not refused for lack of room.
       openOfStrategy: slot.reserved ? 0 : this.slots.openCountOf(slot.strategy),
       openInAll: slot.reserved ? 0 : this.slots.openCount,
       risk: this.risk.isLimited ? this.risk.view(slot, rest) : undefined,
@@ -187,14 +191,14 @@ export class ManagerState implements World {
     return [...spare, ...effects, ...told, ...(isNews ? relist(this, wanted.instId) : noEffects)];
   }
 
-  /** An order that a rate limit turned away is not sent after all. */
+  /** Called when an order that a rate limit turned away will not be sent after all. */
   withdrawSpare(slot: Slot): Effects {
     const { spare } = slot;
     slot.spare = undefined;
     return spare !== undefined && advance(spare, { type: "withdrawn" }) ? [publish(spare)] : noEffects;
   }
 
-  /** A rate limit kept the order from being executed: its wanted order is as new as before. */
+  /** Called when a rate limit kept the order from being executed. Its wanted order then counts as not yet placed. */
   notExecuted(order: Order, reason: string): Effects {
     const slot = this.slots.of(order);
     if (!advance(order, { type: "notExecuted", reason })) return noEffects;
@@ -205,19 +209,21 @@ export class ManagerState implements World {
     return [publish(order), evaluate(slot)];
   }
 
-  /** The slot's order closes all that its strategy holds, and no other exit can reduce more than that. */
+  /** Returns true if the slot's order closes all that its strategy holds, so that no other exit can reduce more. */
   closesAll({ strategy }: Slot, { instId, side, qty = "0" }: WantedOrder): boolean {
     const { exitLimits } = this;
     return exitLimits.isBounded(strategy, instId, side) && equal(exitLimits.held(strategy, instId, side), read(qty));
   }
 
-  /** The strategy that wanted an order of a previous run. */
+  /** Records which strategy wanted an order of a previous run. */
   own(clOrdId: string, strategy: string): void {
     this.risk.owned(clOrdId, strategy);
     if (strategy !== "") this.slots.unclaimed.own(clOrdId);
   }
 
-  /** Why exits of an instrument may leave only with the service's flag; undefined where they may leave without. */
+  /**
+   * Reason why exits of an instrument may leave only with the service's flag; undefined if they may leave without it.
+   */
   flagOnly(instId: string): string | undefined {
     const reason = this.options.flagOnly?.();
     if (reason !== undefined) return reason;
@@ -225,11 +231,11 @@ export class ManagerState implements World {
     return "orders of a previous run are in no strategy's position";
   }
 
-  /** Price that a conversion needs, where it needs one. */
+  /** Price for converting the wanted order; undefined if the conversion needs none. */
   #marketPxFor({ px, ordType, instId, side, cross, reduceOnly }: WantedOrder): string | undefined {
     if (px !== undefined && ordType !== "market" && cross !== "touch") return undefined;
     const { marketPx, prices } = this.options;
-    // An exit follows the price inside a bar, which no other order knows.
+    // An exit follows the price inside a bar. No other order may know that price.
     const inside = reduceOnly === true && ordType === "market" ? prices.insideBar?.(instId) : undefined;
     return inside ?? marketPx(instId, side);
   }

@@ -1,9 +1,10 @@
 /**
- * Orders by hand, in addition to the declared ones: place one and watch its life, cancel some and watch the results.
+ * Orders by hand, in addition to the declared ones: places one and emits its updates, cancels some and emits the
+ * results.
  *
- * Invariants: the stream of a placed order ends when the order is over; it is placed by the subscription, and
- * unsubscribing before it was sent withdraws it, later it only stops watching; a refusal is a last value, not an error;
- * a cancel acts at the call, whether or not anybody subscribes to its results.
+ * Invariants: the stream of a placed order ends when the order is over; subscribing places the order; unsubscribing
+ * withdraws it if it was not sent yet, and otherwise only ends the updates; a refusal is a last value, not an error; a
+ * cancel acts when it is called, with or without a subscriber to its results.
  */
 import { merge, Observable, ReplaySubject } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
@@ -27,7 +28,7 @@ export interface OrderFilter {
   readonly slot?: string;
   /** Tag of their wanted orders. */
   readonly tag?: string;
-  /** Sent at least so long ago. */
+  /** Minimum time since the order was sent, in milliseconds. */
   readonly olderThanMs?: number;
 }
 
@@ -48,15 +49,16 @@ export interface CancelResult {
 /** Operations of a strategy on orders, in addition to the declared set. */
 export interface Orders {
   /**
-   * Places one order when it is subscribed to; without a subscriber nothing is sent. Emits its life and completes when
-   * it is over; a refusal, of a misspelt field too, is the last value.
+   * Places one order when it is subscribed to; without a subscriber nothing is sent. Emits updates of the order and
+   * completes when it is over. A refusal, including one for a misspelt field, is the last value.
    */
   place(order: Omit<WantedOrder, "slot"> & { readonly slot?: string }): Observable<OrderUpdate>;
   /**
    * Cancels matching orders at once, with or without a subscriber, in as few calls as possible. Emits each result, also
-   * to a later subscriber, and completes; nothing to cancel completes at once. Unsubscribing takes no cancel back. An
-   * order that is under way is canceled as soon as it rests; a wanted order that still waits for quota is no order yet.
-   * A take-profit that rests for a protected position stays: it goes with the position or with its `protect`.
+   * to a later subscriber, and completes; nothing to cancel completes at once. Unsubscribing does not undo the cancels.
+   * An order that is under way is canceled as soon as it rests. A wanted order that still waits for quota is not an
+   * order yet and is not affected. A take-profit that rests for a protected position stays: it goes with the position
+   * or with its `protect`.
    *
    * @throws ORDER_REFUSED for an unknown condition; nothing is canceled then.
    */
@@ -81,8 +83,8 @@ const refusedUpdate = ({ strategy, slot, reason }: Refusal): OrderUpdate => ({
 const filterFields = ["instId", "side", "slot", "tag", "olderThanMs"] as const;
 
 /**
- * A misspelt condition would be no condition: it would cancel everything. `more` are conditions besides those of a
- * strategy.
+ * Rejects unknown conditions: if a misspelt condition were ignored, the call would cancel everything. `more` names
+ * conditions that are allowed besides those of a strategy.
  */
 export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: readonly string[] = []): void => {
   const fields = [...filterFields, ...more];
@@ -102,8 +104,8 @@ export const checkFilter = (where: OrderFilter, call = "orders.cancel", more: re
 };
 
 /**
- * Returns whether an order may be canceled by hand and meets every condition. One that is under way, or whose answer
- * was lost, is canceled as soon as it is known to rest.
+ * Returns whether an order may be canceled by hand and meets every condition. An order that is under way, or whose
+ * answer was lost, is canceled as soon as it is known to rest.
  */
 export const isChosen = (orderManager: OrderManager, order: Order, where: OrderFilter, now: number): boolean =>
   !isClosed(order) &&
@@ -118,7 +120,7 @@ const matches = (order: Order, where: OrderFilter, now: number): boolean =>
   (where.tag === undefined || order.wanted?.tag === where.tag) &&
   (where.olderThanMs === undefined || now - order.sentAt >= where.olderThanMs);
 
-/** Orders of every strategy that match, gone one by one: emits each as it ends. */
+/** Cancels the matching orders of every strategy. Emits each order as it ends. */
 export const cancelAll = (
   orderManager: OrderManager,
   chosen: readonly Order[],
@@ -137,7 +139,7 @@ export const cancelAll = (
     else orderManager.cancel([...left], urgency);
   });
 
-/** Cancels now; the results are kept for whoever subscribes. */
+/** Cancels now, and keeps the results for later subscribers. */
 export const cancelNow = (...cancels: readonly Observable<CancelResult>[]): Observable<CancelResult> => {
   const results = new ReplaySubject<CancelResult>();
   merge(...cancels).subscribe(results);
@@ -168,7 +170,7 @@ export const createOrders = (orderManager: OrderManager, strategy: string, clock
         subscriber.add(
           orderManager.listen((update, order, isFollowed) => {
             if (update.strategy !== strategy || update.slot !== slot) return;
-            // A placement that a rate limit turned away waits again.
+            // A placement that a rate limit turned away is waiting again.
             sent = update.phase !== "planned";
             subscriber.next(update);
             if (!isClosed(order) || isFollowed) return;
