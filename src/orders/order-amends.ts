@@ -1,11 +1,11 @@
 /**
- * Changes of resting orders, where the service can change one: the id stays, and with a smaller size the place in the
- * queue.
+ * Amends resting orders at services that can change one: the order keeps its id and, with a smaller size, its place in
+ * the queue.
  *
- * Invariants: at most one change of an order at a time; what it is changed to is decided when the call leaves; a change
- * is made when the order's record shows it, not when the answer does; one that was refused, or that no record shows in
- * time, is not asked for again: the order is canceled and placed again; meanwhile the order counts as the larger of
- * both.
+ * Invariants: at most one amend of an order at a time; its content is decided when the call leaves; an amend counts as
+ * made when the order's record shows it, not when it is answered; an amend that was refused, or that no record shows in
+ * time, is not repeated: the order is canceled and placed again; meanwhile the order counts as the larger of both
+ * versions.
  * Not here: which step is next (plan.ts), what an order counts as (risk/exposure.ts).
  */
 import type { Call } from "../client/gateway.ts";
@@ -21,9 +21,9 @@ import type { Ruling } from "./risk/pre-trade-checks.ts";
 import type { Slot } from "./slot.ts";
 import { canRest, type OrderSpec, type WantedOrder } from "./wanted-order.ts";
 
-/** A change that no record shows so long after its answer, or after it was lost, is given up. */
+/** An amend is given up if no record shows it within this time after its answer or its loss. */
 const recordMs = 3_000;
-/** A record that is pushed shows itself within this time of the answer; otherwise it is asked for. */
+/** A pushed record arrives within this time after the answer. Otherwise the record is queried. */
 const pushMs = 1_000;
 
 export class OrderAmends {
@@ -36,8 +36,9 @@ export class OrderAmends {
   }
 
   /**
-   * Returns whether the order may be changed into this wanted order: both of one product, side and type, neither an
-   * exit nor protected, and nothing executed yet, as a size would count that as well.
+   * Returns whether the order may be changed into this wanted order. Product, side and type have to be the same,
+   * neither may be an exit or protected, and nothing may be executed yet, because a new size would count executions
+   * too.
    */
   mayChange(order: Order, wanted: WantedOrder | undefined): boolean {
     if (!this.#state.options.contract.profile.capabilities.amend || wanted === undefined) return false;
@@ -77,7 +78,7 @@ export class OrderAmends {
     if (suits(wanted, order, state.specify)) return undefined;
     const ruling = this.#ruling(slot, wanted);
     if (ruling?.approved !== true) {
-      // The change may find no room while the order counts as it is: it is placed when the order is gone.
+      // The amend may find no room while the old order still counts. Its replacement is placed when the order is gone.
       advance(order, { type: "changeEnded", end: "barred" });
       return undefined;
     }
@@ -107,7 +108,8 @@ export class OrderAmends {
     }
     // A journal that cannot be written to keeps changes from leaving as well.
     if (this.#isRefused(outcome)) return this.#giveUp(slot, order, "refused");
-    // Accepted or in doubt: only the record shows the result. The record of an accepted change is about to be pushed.
+    // The amend was accepted or is in doubt: only the record shows the result. The record of an accepted amend will be
+    // pushed soon.
     const isTaken = outcome.kind === "done" && outcome.records[0]?.sCode === "0";
     return [
       this.#unless(change, order, isTaken ? pushMs : 0, () => [{ kind: "query", order, how: "look" }]),
@@ -115,7 +117,7 @@ export class OrderAmends {
     ];
   }
 
-  /** Does so when the change is still open after so long. */
+  /** Runs `then` if the amend is still open after `ms`. */
   #unless(change: ChangeRequest, order: Order, ms: number, then: () => Effects): Effect {
     const due = (): Effects => (order.change === change ? then() : noEffects);
     return { kind: "schedule", at: this.#state.options.clock.now() + ms, due };
@@ -128,8 +130,7 @@ export class OrderAmends {
   }
 
   /**
-   * It is not asked for again; where it may have been made after all, the cancel that follows ends the order whatever
-   * it is.
+   * Gives the amend up. It is not repeated, and the following cancel ends the order whether or not the amend was made.
    */
   #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): Effects {
     const told = advance(order, { type: "changeEnded", end }) ? [publish(order)] : noEffects;
@@ -138,17 +139,17 @@ export class OrderAmends {
 
   #settle(slot: Slot, order: Order): Effects {
     const counted = isResting(order) ? this.#count(order) : noEffects;
-    // An order that is over has given its slot back, and another slot may go by that name by now.
+    // A closed order has given its slot back. Another slot may have the same name by now.
     return slot.order === order ? [...counted, evaluate(slot)] : counted;
   }
 
-  /** The order counts for more or less than before. */
+  /** Counts the order again, because it counts for more or less than before. */
   #count(order: Order): Effects {
     return this.#state.count(order, this.#state.executed(order), this.#state.slotOf(order));
   }
 }
 
-/** Neither an exit nor protected. */
+/** Returns true if the wanted order is neither an exit nor protected. */
 const isPlain = ({ reduceOnly, protect }: WantedOrder): boolean => reduceOnly !== true && protect === undefined;
 
 /** The same product, side and resting type. */

@@ -20,7 +20,8 @@ import type { OrderStore } from "./state/order-store.ts";
 export interface OrderManagerOptions {
   readonly clock: Clock;
   /**
-   * The service's calendar, at the earliest, by which records are stamped; undefined until its answers have shown it.
+   * Earliest possible time on the service's calendar, which stamps its records; undefined until its answers have shown
+   * it.
    */
   readonly serviceNow?: () => number | undefined;
   readonly contract: Contract;
@@ -31,42 +32,45 @@ export interface OrderManagerOptions {
   /** Strategies of the config that trade for the user; none where left out. */
   readonly strategies?: readonly string[];
   readonly rules: RuleSet;
-  /** Why no order may be sent now, or none but exits, in words; undefined when it may. */
+  /** Reason why no order, or no order but an exit, may be sent now; undefined if it may. */
   readonly refused?: ((isExit: boolean) => string | undefined) | undefined;
-  /** Balances of the account, read where a spot exit was rejected for want of funds. */
+  /** Balances of the account. They are read when a spot exit was rejected for insufficient funds. */
   readonly balances?: Balances | undefined;
-  /** Units of the account's positions, which are read where the service forgot an exit. */
+  /** Units of the account's positions. They are read when the service forgot an exit. */
   readonly contractValues?: Pick<ContractValues, "isKnown" | "positionsOf"> | undefined;
   readonly instruments: () => ReadonlyMap<string, InstrumentRecord>;
   /** Price a market order would meet, if a quote is known. */
   readonly marketPx: (instId: string, side: "buy" | "sell") => string | undefined;
-  /** Emits whenever the price of an instrument may have changed: limits on losses are compared then. */
+  /** Emits whenever the price of an instrument may have changed. Limits on losses are then compared. */
   readonly priceChanges?: ((instId: string) => Observable<unknown>) | undefined;
-  /** Returns true while a slot pauses whose post-only orders are rejected one after the other. */
+  /** Returns true while a slot has to pause after several post-only orders in a row were rejected. */
   readonly pauses: () => boolean;
   /** Prices that trigger stops and take-profits. */
   readonly prices: TriggerPrices;
-  /** Silence of a triggering price after which it is reported. */
+  /** Time without a triggering price after which the silence is reported. */
   readonly priceSilenceMs?: number | undefined;
-  /** Why exits may leave only with the service's reduce-only flag, in words; undefined where they may leave without. */
+  /** Reason why exits may leave only with the service's reduce-only flag; undefined if they may leave without it. */
   readonly flagOnly?: (() => string | undefined) | undefined;
   /**
-   * Milliseconds for which an exit lets another process that may lead go first, where the flag would not keep the two
-   * apart.
+   * Time in milliseconds for which an exit waits, so that another process that may lead goes first. Needed where the
+   * flag would not keep both exits within the position.
    */
   readonly yieldMs?: (() => number) | undefined;
-  /** An order that the journal may lack was found at the service: for the next run. */
+  /** Called when an order was found at the service that the journal may lack: it is recorded for the next run. */
   readonly onFound?: (order: Order) => void;
-  /** A protection changed: its record for the next run. */
+  /** Called when a protection changed, with its record for the next run. */
   readonly onProtection?: (record: ProtectionRecord) => void;
-  /** So many orders are open now; called with every change of an order. */
+  /** Called with the number of open orders on every change of an order. */
   readonly onOpenOrders: (count: number) => void;
-  /** The service rejected an order. */
+  /** Called when the service rejected an order. */
   readonly onRejected?: (order: Order) => void;
-  /** The record of an accepted change has not shown up: the lists should be read, unless it has by then. */
+  /** Called when the record of an accepted amend has not arrived: the lists should be read, unless it arrives first. */
   readonly onDoubt: (needed: () => boolean) => void;
-  /** A wanted order names a product that is not listed: the list may be old. At most once a minute. */
+  /**
+   * Called when a wanted order names a product that is not listed, because the list may be outdated. At most once a
+   * minute.
+   */
   readonly onUnknownInstrument?: (instId: string) => void;
-  /** All strategies together have lost more than they may. By default trading of this user halts. */
+  /** Called when all strategies together have lost more than the limit. By default trading of this user halts. */
   readonly onLoss?: (reason: string) => void;
 }

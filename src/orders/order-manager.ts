@@ -3,8 +3,8 @@
  *
  * Invariants: one order per slot; a wanted order that is replaced while it waits is never sent; an order of unknown
  * outcome keeps its slot and its exposure until there is evidence; orders of previous runs are adopted by their slots.
- * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), the doing
- * (perform.ts).
+ * Not here: the next step of a slot (slot-step.ts), what follows from a change of an order (changes.ts), performing
+ * effects (perform.ts).
  */
 import type { Observable } from "rxjs";
 import type { OrderRecord } from "../contract/schemas.ts";
@@ -101,17 +101,17 @@ export class OrderManager {
     this.#performer.run(effects);
   }
 
-  /** Every refusal that is news. */
+  /** Emits every refusal that was not reported before. */
   get refusals$(): Observable<Refusal> {
     return this.#performer.refusals$;
   }
 
-  /** Journals a refusal of something that never had a slot. */
+  /** Journals a refusal that concerns no slot. */
   noteRefusal(refusal: Refusal): void {
     this.#run([record({ type: "order.refused", ...refusal })]);
   }
 
-  /** Calls `listener` with every change of an order; the returned function ends that. */
+  /** Calls `listener` with every change of an order. The returned function removes the listener. */
   listen(listener: UpdateListener): () => void {
     return this.#performer.listen(listener);
   }
@@ -122,8 +122,8 @@ export class OrderManager {
   }
 
   /**
-   * `want` where it asks for nothing to be done now and so begins nothing; false, with nothing changed, where it asks
-   * for more.
+   * Does the same as `want` if nothing has to be done now. Returns false, with nothing changed, if there is something
+   * to do.
    */
   renew(strategy: string, wanted: readonly WantedOrder[]): boolean {
     const { protections, slots } = this.#state;
@@ -131,8 +131,8 @@ export class OrderManager {
   }
 
   /**
-   * `want` of a set that `renew` did not take. `protections` of whole positions replace those before; left out, they
-   * stay.
+   * Does the same as `want` for a set that `renew` did not take. `protections` of whole positions replace the previous
+   * ones; if left out, those stay.
    */
   replace(strategy: string, wanted: readonly WantedOrder[], protections?: readonly WantedProtection[]): void {
     const { slots, protections: held } = this.#state;
@@ -144,11 +144,11 @@ export class OrderManager {
   }
 
   /**
-   * Adds a wanted order by hand, or withdraws it (undefined). Returns why not when the slot is taken or trading is
+   * Adds a wanted order by hand, or withdraws it (undefined). Returns a reason if the slot is taken or trading is
    * halted.
    */
   wantOne(strategy: string, name: string, wanted: WantedOrder | undefined): string | undefined {
-    // An answer is waited for now; an order of the moment must not go off when a halt ends.
+    // The caller waits for an answer now. An order of this moment must not leave when a halt ends later.
     const halted = wanted === undefined ? undefined : this.#state.modes.haltOf(strategy, wanted);
     if (halted !== undefined) return halted;
     const slot = this.#state.slots.put(strategy, name, wanted);
@@ -158,7 +158,7 @@ export class OrderManager {
     return undefined;
   }
 
-  /** The slot's wanted order changed: it is evaluated, now or later. */
+  /** Called when the slot's wanted order changed. Evaluates the slot now or later. */
   #admit(slot: Slot): void {
     const { changesPerSecond } = this.#state.options.rules;
     if (changesPerSecond === undefined) this.#performer.evaluate(slot);
@@ -172,7 +172,9 @@ export class OrderManager {
       if (byHand) this.wantOne(strategy, name, undefined);
   }
 
-  /** Cancels these now. Unless it is an emergency, their wanted orders are not placed again until they change. */
+  /**
+   * Cancels these orders now. Unless it is an emergency, their wanted orders are not placed again until they change.
+   */
   cancel(orders: readonly Order[], urgency: ActionClass): void {
     for (const order of orders) {
       const slot = this.#state.slots.of(order);
@@ -192,12 +194,12 @@ export class OrderManager {
     return this.#state.positions;
   }
 
-  /** Closes what strategies hold, on demand and in any mode, and books what was closed at the service. */
+  /** Slots that close what strategies hold, on demand and in any mode, and that book what was closed at the service. */
   get closing(): ClosingSlots {
     return this.#closing;
   }
 
-  /** Returns whether a strategy has traded an instrument, wants orders in it or has one that is not over. */
+  /** Returns whether a strategy has traded an instrument, wants orders in it or has an order in it that is not over. */
   trades(strategy: string, instId: string): boolean {
     const isIn = ({ wanted, order }: Slot): boolean => wanted?.instId === instId || order?.spec.instId === instId;
     return this.positions.has(strategy, instId) || this.#state.slots.ofStrategy(strategy).some(isIn);
@@ -208,12 +210,12 @@ export class OrderManager {
     return this.#state.slots.orders();
   }
 
-  /** It closes what a strategy protects, and is the engine's own. */
+  /** Returns true for an order of the engine that closes a protected position. */
   isReserved(order: Order): boolean {
     return this.#state.slots.of(order)?.reserved === true;
   }
 
-  /** False where the service describes no way to cancel. */
+  /** Returns false if the service has no call that cancels the order. */
   cancelable(order: Order): boolean {
     return this.#cancellation.cancelable(order);
   }
@@ -222,7 +224,10 @@ export class OrderManager {
     return shownMode(this.#state.modes.mode);
   }
 
-  /** Restriction of all strategies together, or of one by itself; distinguishes a full stop from a halt. */
+  /**
+   * Restriction of all strategies together or of one strategy. Unlike `modeOf`, it distinguishes a full stop from a
+   * halt.
+   */
   restrictionOf(strategy?: string): Restriction {
     const { modes } = this.#state;
     return strategy === undefined ? modes.mode : modes.ownOf(strategy);
@@ -238,7 +243,7 @@ export class OrderManager {
     return this.#state.modes.of(strategy) === "stopped";
   }
 
-  /** Why a strategy is in its mode; empty while it is active. */
+  /** Reason for the mode of a strategy; empty while it is active. */
   reasonOf(strategy: string): string {
     return this.#state.modes.reasonOf(strategy);
   }
@@ -253,8 +258,8 @@ export class OrderManager {
   }
 
   /**
-   * A previous run sent this order for `strategy`, and nothing is known of it: it counts as open until there is
-   * evidence.
+   * Registers an order that a previous run sent for `strategy` and of which nothing is known. It counts as open until
+   * there is evidence.
    */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): void {
     this.#run(this.#reconciliation.recall(clOrdId, spec, sentAt, strategy));
@@ -268,37 +273,40 @@ export class OrderManager {
     this.#state.protections.restore(records, open);
   }
 
-  /** An order of a previous run that is recalled next, and what protects what it buys or sells. */
+  /** Registers an order of a previous run that is recalled next, with the protection of what it buys or sells. */
   expect(clOrdId: string, planned: { readonly slot: string; readonly protect?: object }): void {
     this.#state.protections.expect(clOrdId, planned);
   }
 
   /**
-   * Books what own orders executed that the journal does not have: `records` of the service's history, newest first,
-   * back to its `end`.
+   * Books executions of own orders that are missing in the journal. `records` is the service's history, newest first,
+   * back to `end`.
    */
   readBack(records: readonly OrderRecord[], end: JournalEnd | undefined): void {
     this.#run(this.#unrecorded.begin(records, end));
   }
 
-  /** The latest generation of an own order of other runs that was seen. */
+  /** The latest generation seen in own orders of other runs. */
   get latestSeen(): number | undefined {
     return this.#state.slots.latestSeen;
   }
 
-  /** Protects again what a previous run protected, before anything new is placed. */
+  /** Activates the protections of a previous run, before anything new is placed. */
   rearm(): void {
     this.#run(this.#state.protections.endRecovery());
     this.#run(this.#reconciliation.settleIn());
   }
 
-  /** The engine ends: it holds stops itself, and reports the positions that are left without, and orders that waited. */
+  /**
+   * Called when the engine ends. The engine holds the stops itself, so positions that lose their protection are
+   * reported, and so are orders that waited.
+   */
   leave(): void {
     this.#run(endQuoteWaits(this.#state));
     this.#run(this.#state.protections.suspend("stopped", stopsWords));
   }
 
-  /** The engine has ended: no price is watched and nothing is asked for any more. */
+  /** Called after the engine has ended. No price is watched and no request is made any more. */
   close(): void {
     this.#state.protections.close();
     this.#state.cover.close();
@@ -307,8 +315,8 @@ export class OrderManager {
   }
 
   /**
-   * Takes over holdings of previous runs, whose losses were already judged for some strategies (empty: all). Nothing
-   * is closed from here on until `rearm`.
+   * Takes over holdings of previous runs. The losses of `judged` strategies were already reported (empty string: all
+   * together). Nothing is closed until `rearm` is called.
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#state.protections.beginRecovery();
@@ -317,12 +325,12 @@ export class OrderManager {
       if (held.strategy !== "") this.#state.positions.inherit(held.strategy, held.instId, bookedOf(held));
   }
 
-  /** Whose wanted order an order that is not over is; empty where that is not known. */
+  /** Strategy of an order that is not over; empty if it is not known. */
   ownerOf(clOrdId: string): string {
     return this.#state.slots.byClientId(clOrdId)?.strategy ?? "";
   }
 
-  /** Record for the next run of an order that is protected, or that closes a protected position. */
+  /** Record, for the next run, of an order that is protected or that closes a protected position. */
   plannedOf(clOrdId: string): PlannedProtection | undefined {
     const order = this.#state.slots.byClientId(clOrdId);
     if (order === undefined) return undefined;
@@ -356,33 +364,33 @@ export class OrderManager {
   }
 
   /**
-   * A watchdog cancels orders of this engine when it is silent. Call `reconsider` when what `standing` returns has
-   * changed.
+   * Registers the watchdog, which cancels orders of this engine when it is silent. Call `reconsider` when the
+   * value of `standing` has changed.
    */
   watchedBy(standing: () => WatchdogStanding): void {
     this.#state.watchdog = standing;
   }
 
-  /** Instruments, or what the watchdog has done, changed: what was refused for them may pass now. */
+  /** Called when instruments or the watchdog's state changed. Refused orders may pass now. */
   reconsider(): void {
     const state = this.#state;
     this.#run(hastenExits(state));
     for (const slot of state.slots.all()) this.#run(retryRefused(state, slot));
   }
 
-  /** A quote of an instrument has come: what would have taken may rest now. */
+  /** Called when a quote of an instrument arrived. An order that would have taken may rest now. */
   quoted(instId: string): void {
     this.#run(releaseQuoted(this.#state, instId));
   }
 
   /**
-   * The request of an order decided a while ago is about to leave: why it may not any more, in words, else it is taken
-   * to be sent now.
+   * Called when the request of an order decided earlier is about to leave. Returns the reason why it may not leave any
+   * more; otherwise sets the time of sending to now.
    */
   leaves(clOrdId: string): string | undefined {
     const order = this.#state.slots.byClientId(clOrdId);
     const barred = this.#barred(order);
-    // Its record may have taken long: what was sent late may arrive late.
+    // Writing its record may have taken long, and an order that was sent late may arrive late.
     if (order !== undefined && barred === undefined)
       advance(order, { type: "left", at: this.#state.options.clock.now() });
     return barred;
@@ -440,8 +448,8 @@ const modeEvent = (strategy: string | undefined, mode: Restriction, reason: stri
 const fullIn = (mode: Restriction): { readonly full?: true } => (mode === "stopped" ? { full: true } : {});
 
 /**
- * Older journals have the money paid and not the profit in it: all of it is the entry value, or profit where nothing
- * is held.
+ * Journals of earlier versions contain the money paid, but not the realised profit: all of it becomes the entry value,
+ * or profit if nothing is held.
  */
 const bookedOf = ({ position, cash, booked }: Inherited): BookedPosition => {
   if (booked !== undefined) return booked;

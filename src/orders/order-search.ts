@@ -19,7 +19,7 @@ import { type Effects, noEffects, publish, type Run, record as recordEvent } fro
 import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, type Order } from "./order-state.ts";
 
-/** `void` proves nothing; `isOwn` where the order's own record came and could not be read. */
+/** `void` proves nothing. `isOwn` means that the order's own record came but was unreadable. */
 type Answer =
   | { readonly kind: "found"; readonly record: OrderRecord }
   | { readonly kind: "none" }
@@ -27,63 +27,70 @@ type Answer =
 
 const call = { class: "resolve", owner: "engine" } as const;
 const urgentCall = { class: "close", owner: "engine" } as const;
-/** An accepted order or cancel whose record does not come within this time is asked about. */
+/** If the record of an accepted order or cancel does not arrive within this time, the order is queried. */
 const recordMs = 1_500;
 /**
- * Orders that are being canceled and asked about at once with the rank of exits: a question weighs 5, the cancel that
- * it may save 15.
+ * Number of orders that are being canceled and are queried at once with the rank of exits. A query weighs 5, and the
+ * cancel that it may save weighs 15.
  */
 const exitLooksMax = 2;
 /**
- * Questions about one urgent order that may use the reserve for exits: 15 of its weight, less than one cancel and a
- * placement.
+ * Number of queries about one urgent order that may use the reserve for exits. Their weight is 15, less than one cancel
+ * and one placement.
  */
 const urgentLooksMax = 3;
 /**
- * Questions whose negative answer counts, and sweeps: one more of each than a proof takes. Until the proof no stop is
- * placed again.
+ * Number of urgent queries whose negative answer counts, and of urgent sweeps. Each is one more than a proof takes. No
+ * stop is placed again before the proof.
  */
 const urgentProofsMax = 4;
 const urgentSweepsMax = 3;
-/** No negative answer counts before: the call may still be on its way, unless the service has accepted the order. */
+/**
+ * No negative answer counts earlier, because the call may still be on its way. Does not apply if the service accepted
+ * the order.
+ */
 const settleMs = 30_000;
 const everyMs = 5_000;
 /** Evidence of absence where no answer about one order reports it. */
 const byLists = { negatives: 0, sweeps: 5 } as const;
-/** Between the two sweeps, and before the first answer that counts: longer than a service's views lag each other. */
+/**
+ * Pause between the two sweeps, and before the first answer that counts. It is longer than the views of a service lag
+ * each other.
+ */
 const lagMs = 10_000;
 /**
- * Largest error of the service's calendar as far as known, and of ours where it is not: the history is read further.
+ * Error bound of the service's calendar, or of ours if the service's is not known. The history is read that much
+ * further back.
  */
 const calendarMs = 120_000;
 const unknownCalendarMs = 900_000;
 const unitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 /** Number of orders up to which a question by id costs less than a sweep. */
 const fewMax = 2;
-/** Questions by id under way at once: placements of other slots need the same windows. */
+/** Number of simultaneous queries by id. It is bounded because placements of other slots need the same windows. */
 const looksMax = 4;
-/** Failures in a row after which questions by id are not relied upon. */
+/** Number of failures in a row after which queries by id are no longer relied upon. */
 const voidsMax = 3;
-/** A proof takes less than this where the service answers and there is quota. */
+/** A proof takes less time than this if the service answers and there is quota. */
 const stuckMs = 90_000;
 
 interface Search {
   readonly order: Order;
   readonly startedAt: number;
-  /** A stop, or the size of an exit, depends on the order. */
+  /** True if a stop or the size of an exit depends on the order. */
   readonly isUrgent: boolean;
-  /** The service gave it an id: its placement has arrived. */
+  /** True if the service gave the order an id, so that its placement has certainly arrived. */
   readonly isAccepted: boolean;
   ticks: Subscription | undefined;
   isOver: boolean;
   negatives: number;
   sweeps: number;
   sweptAt: number;
-  /** Urgent questions by id, urgent questions whose negative answer counts, and urgent sweeps. */
+  /** Counts of urgent queries by id, of urgent queries whose negative answer counts, and of urgent sweeps. */
   looks: number;
   urgentProofs: number;
   urgentSweeps: number;
-  /** A question waits or is under way. */
+  /** True while a query waits or is under way. */
   isLooking: boolean;
   lookedAt: number;
   voids: number;
@@ -97,7 +104,10 @@ export class OrderSearch {
   readonly #options: SearchOptions;
   readonly #reconcile: (order: Order) => Effects;
   readonly #run: Run;
-  /** An earlier process may have sent until just before: only a calendar knows when, and calendars step. */
+  /**
+   * An earlier process may have sent until just before this instant. Only a calendar shows when it sent, and calendars
+   * step.
+   */
   readonly #bornAt: number;
   readonly #searches = new Map<Order, Search>();
   readonly #waiting: Search[] = [];
@@ -110,7 +120,7 @@ export class OrderSearch {
   #isSweeping = false;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
-  /** `reconcile` takes what the store knows of an order. */
+  /** `reconcile` applies what the store knows of an order. */
   constructor(options: SearchOptions, reconcile: (order: Order) => Effects, run: Run) {
     const { clock, contract } = options;
     this.#options = options;
@@ -122,17 +132,20 @@ export class OrderSearch {
     this.#expected = new DelayQueue(clock, { delayMs: recordMs, isSettled: isClosed, due });
   }
 
-  /** The service took the order or its cancel: looks when the record that must follow does not come. */
+  /**
+   * Called when the service accepted the order or its cancel. Queries the order if the record that must follow does not
+   * arrive.
+   */
   expect(order: Order): void {
     this.#foretell(order);
     this.#expected.add(order);
   }
 
-  /** Asks once, and searches when nothing was found. */
+  /** Queries the order once, and starts a search if it was not found. */
   look(order: Order): void {
     if (this.#searches.has(order)) return;
     const isUnseen = order.record === undefined;
-    // Where a record was known, only its end is news.
+    // If a record was already known, only the end of the order is news.
     const needed = (): boolean => !isClosed(order) && (!isUnseen || order.record === undefined);
     const isExit = isLeaving(order) && this.#exitLooks < exitLooksMax;
     if (isExit) this.#exitLooks++;
@@ -148,7 +161,7 @@ export class OrderSearch {
       });
   }
 
-  /** Asks until there is evidence. */
+  /** Queries the order until there is evidence. */
   search(order: Order): void {
     if (isClosed(order) || this.#searches.has(order)) return;
     const { clock } = this.#options;
@@ -176,7 +189,7 @@ export class OrderSearch {
     this.#step(search);
   }
 
-  /** Evidence came from another source. */
+  /** Called when evidence came from another source. */
   settle(order: Order): void {
     const search = this.#searches.get(order);
     if (search === undefined) return;
@@ -196,7 +209,9 @@ export class OrderSearch {
     else if (this.#foretell(order)) this.#options.onDoubt(() => isCanceling(order));
   }
 
-  /** A canceled order that is in no list of open orders is gone, however young it is: the lists look for its end. */
+  /**
+   * Registers a canceled order with the lists: if no list of open orders contains it, it is gone, even if it is young.
+   */
   #foretell(order: Order): boolean {
     if (!isCanceling(order)) return false;
     if (order.record !== undefined) this.#options.store.ending(order.record.ordId);
@@ -204,8 +219,8 @@ export class OrderSearch {
   }
 
   /**
-   * One question by client id, which is not sent when it is not needed any more. With both ids the service would go by
-   * its own, which may be stale.
+   * Queries an order by its client id. The query is not sent if it is no longer needed. If given both ids, the service
+   * would use its own, which may be outdated.
    */
   #ask({ clOrdId, spec: { instId } }: Order, isUrgentCall: boolean, needed: () => boolean): Observable<Answer> {
     const options = { ...(isUrgentCall ? urgentCall : call), needed };
@@ -265,7 +280,10 @@ export class OrderSearch {
     this.#conclude(search);
   }
 
-  /** Pending to its end, then history: an order moving from one to the other is seen in one of them. */
+  /**
+   * Reads the pending orders to their end, then the history. An order that moves from one to the other is seen in one
+   * of them.
+   */
   #sweep(): void {
     const { clock, gateway } = this.#options;
     const startedAt = clock.now();
@@ -304,7 +322,7 @@ export class OrderSearch {
     });
   }
 
-  /** The searched orders that a listing surely lacks; those that it has are found. */
+  /** Returns the searched orders that the listing certainly lacks. Orders in the listing count as found. */
   #readListing(endpoint: string, outcome: Outcome<OrderRecord>): ReadonlySet<Search> {
     const all = [...this.#searches.values()];
     return new Set(all.filter((search) => !this.#learn(search, answerIn(endpoint, outcome, search.order.clOrdId))));
@@ -329,7 +347,7 @@ export class OrderSearch {
     return now - Math.max(order.sentAt, this.#bornAt) >= settleMs;
   }
 
-  /** An instant of ours on the calendar of the service's records, at the earliest. */
+  /** Converts an instant of ours to the earliest possible time on the calendar of the service's records. */
   #inService(at: number): number {
     const { clock, serviceNow, contract } = this.#options;
     const told = serviceNow?.();
@@ -358,11 +376,11 @@ export class OrderSearch {
 
 const isCanceling = ({ phase }: Order): boolean => phase === "canceling";
 
-/** The coverage of a stop, or the size of an exit, depends on the order. */
+/** Returns true if the coverage of a stop or the size of an exit depends on the order. */
 const isUrgent = ({ wanted, spec }: Order): boolean =>
   wanted?.protect !== undefined || wanted?.reduceOnly === true || spec.reduceOnly;
 
-/** Its cancel uses the reserve for exits. */
+/** Returns true if the cancel of the order uses the reserve for exits. */
 const isLeaving = ({ unwanted }: Order): boolean => unwanted?.urgency === "cancel" || unwanted?.urgency === "emergency";
 
 /** Returns true if the next question about an order uses the reserve for exits; counts it. */
@@ -374,7 +392,7 @@ const isUrgentLook = (search: Search, counts: boolean): boolean => {
 /** Returns true if the next sweep uses the reserve for exits because of an order; counts it. */
 const isUrgentSweep = (search: Search): boolean => search.isUrgent && search.urgentSweeps++ < urgentSweepsMax;
 
-/** A record that cannot be read may be any order's, unless it has a readable id. */
+/** A record that cannot be read may belong to any order, unless it has a readable id. */
 const answerIn = (endpoint: string, outcome: Outcome<OrderRecord>, clOrdId: string): Answer => {
   if (outcome.kind !== "done") return { kind: "void", why: `${endpoint}: ${whyNot(outcome)}` };
   const record = outcome.records.find((candidate) => candidate.clOrdId === clOrdId);
@@ -386,8 +404,8 @@ const answerIn = (endpoint: string, outcome: Outcome<OrderRecord>, clOrdId: stri
 };
 
 /**
- * The placement was not answered, or not readably. `verdict`: a refusal by the service in words that alone prove
- * nothing. A record outranks an answer: an order that was seen needs no search.
+ * Marks an order whose placement was not answered, or not readably. `verdict` is a refusal by the service that alone
+ * proves nothing. A record outranks an answer: an order that was seen needs no search.
  */
 export const doubt = (order: Order, reason: string, verdict = ""): Effects =>
   advance(order, { type: "doubted", reason, verdict })

@@ -27,8 +27,9 @@
  *                                             └─ barred ─▶ barred     ├─ refused ─▶ barred
  *                                                                     └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
  *
- * Invariants: only evidence closes an order: a record, a code known to mean no, or a proof of absence; a closed order
- * stays closed; a record outranks an answer; that a cancel of ours may have been executed is never unlearned.
+ * Invariants: only evidence closes an order: a record, a code known to mean rejection, or a proof of absence; a closed
+ * order stays closed; a record outranks an answer; the fact that a cancel of ours may have been executed is never
+ * forgotten.
  * Not here: when an event is raised (order-manager.ts), the next step (plan.ts), what listeners see (order-update.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -43,9 +44,9 @@ type Ending =
   | { readonly kind: "filled" | "canceled"; readonly record: OrderRecord }
   | { readonly kind: "rejected" }
   | { readonly kind: "neverExisted" }
-  /** The service had taken it and does not know it any more. Whether it was executed is not known. */
+  /** The service had accepted the order but does not know it any more. Whether it was executed is not known. */
   | { readonly kind: "lost"; readonly ordId: string; readonly record: OrderRecord | undefined }
-  /** A rate limit kept it from being executed, and it was not sent again. */
+  /** A rate limit kept the order from being executed, and it was not sent again. */
   | { readonly kind: "withdrawn" };
 
 type OrderState =
@@ -60,7 +61,7 @@ type OrderState =
   | { readonly kind: "open"; readonly record: OrderRecord }
   | { readonly kind: "closed"; readonly ending: Ending };
 
-/** `failures`: calls in a row without effect. `mayHaveCut`: one was accepted, or may have been. */
+/** `failures` counts calls in a row without effect. `mayHaveCut` is true if a call was accepted or may have been. */
 interface CancelRequest {
   readonly kind: "none" | "sent" | "accepted" | "unsure";
   readonly failures: number;
@@ -70,7 +71,7 @@ interface CancelRequest {
 export type ChangeRequest =
   | { readonly kind: "none" }
   | { readonly kind: "queued" }
-  /** `doubtful`: given up, although it may have been made. */
+  /** `doubtful`: the change was given up, although it may have been made. */
   | { readonly kind: "sent" | "doubtful"; readonly to: Terms }
   /** The order is canceled and placed again instead. */
   | { readonly kind: "barred" };
@@ -80,15 +81,15 @@ export interface Terms {
   readonly spec: OrderSpec;
   /** Base quantity it should execute; undefined where that is not known. */
   readonly qty: Decimal | undefined;
-  /** The wanted order it was made of; undefined for an order of a previous run. */
+  /** The wanted order that it was made from; undefined for an order of a previous run. */
   readonly wanted: WantedOrder | undefined;
-  /** Base quantity that was wanted of an exit that was sized by the position of its strategy; else undefined. */
+  /** Base quantity that was wanted, for an exit that was sized by the position of its strategy; otherwise undefined. */
   readonly wantedQty: Decimal | undefined;
   /** An exit without the service's reduce-only flag, because other strategies hold the opposite. */
   readonly withoutFlag: boolean;
 }
 
-/** Why an order should go: `isReplaced` where its slot wants another one instead. */
+/** Why an order should go. `isReplaced` is true if its slot wants another order instead. */
 interface Unwanted {
   readonly urgency: ActionClass;
   readonly isReplaced: boolean;
@@ -101,12 +102,12 @@ type OrderEvent =
   | { readonly type: "acknowledged"; readonly ordId: string }
   | { readonly type: "doubted"; readonly reason: string; readonly verdict: string }
   | { readonly type: "recorded"; readonly record: OrderRecord }
-  /** A search found several complete answers and listings without it. */
+  /** A search got several complete answers and listings that do not contain the order. */
   | { readonly type: "provedAbsent" }
   | { readonly type: "noted"; readonly reason: string }
   /** Its request leaves at this instant. */
   | { readonly type: "left"; readonly at: number }
-  /** A slot takes it for its own. */
+  /** A slot adopts the order as its own. */
   | { readonly type: "claimed"; readonly strategy: string; readonly slot: string }
   /** It suits this wanted order of its slot. */
   | { readonly type: "suited"; readonly wanted: WantedOrder }
@@ -140,13 +141,13 @@ export class Order {
   readonly slot: string;
   readonly terms: Terms;
   readonly state: OrderState = submitted;
-  /** Set while it should go. */
+  /** Set while the order should go. */
   readonly unwanted: Unwanted | undefined = undefined;
   readonly cancel: CancelRequest = noCancel;
   readonly change: ChangeRequest = noChange;
   /**
-   * The wanted order it serves, which may have changed without need to replace the order; undefined for an order of a
-   * previous run until it suits a wanted order.
+   * The wanted order that this order serves. It may change without a replacement of the order. Undefined for an order
+   * of a previous run until it suits a wanted order.
    */
   readonly serves: WantedOrder | undefined;
   /** Reason of the last change, in words. */
@@ -229,7 +230,7 @@ const endPhases = {
 type Writable = { -readonly [K in keyof Order]: Order[K] };
 
 /**
- * Moves the order. Returns true where others can see a difference: in its phase, its record, its terms or the reason.
+ * Moves the order. Returns true if listeners can see a difference: in its phase, its record, its terms or the reason.
  */
 export const advance = (order: Order, event: OrderEvent): boolean => {
   const { state } = order;
@@ -266,11 +267,11 @@ const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean =
   }
 };
 
-/** The answer to the placement, which counts while nothing else is known. */
+/** Applies the answer to the placement. It counts only while nothing else is known. */
 const takeAnswer = (order: Order, event: AnswerEvent): true => {
   switch (event.type) {
     case "notExecuted":
-      // Canceled while it was under way: it is not sent again.
+      // The order was canceled while it was under way, so it is not sent again.
       return order.unwanted === undefined ? move(order, notExecuted, event.reason) : withdraw(order);
     case "rejected":
       return move(order, rejected, event.reason);
@@ -328,7 +329,7 @@ const shows = ({ px, sz }: OrderRecord, { spec }: Terms): boolean =>
 
 const isSame = (a: string, b: string): boolean => a === b || equal(read(a), read(b));
 
-/** The record shows the terms that the order was to be changed to. */
+/** Applies a record that shows the terms that the order was to be changed to. */
 const takeChange = (order: Order, record: OrderRecord): boolean => {
   const { change } = order;
   if ((change.kind !== "sent" && change.kind !== "doubtful") || !shows(record, change.to)) return false;
@@ -338,7 +339,7 @@ const takeChange = (order: Order, record: OrderRecord): boolean => {
   return true;
 };
 
-/** The record of an order of a previous run shows what that run had made of it. */
+/** The record of an order of a previous run shows its present terms, which that run may have changed. */
 const takeInherited = (order: Order, { px, sz }: OrderRecord): boolean => {
   const { serves, terms, change } = order;
   const { spec } = terms;
@@ -354,13 +355,13 @@ const takeAbsence = (order: Order, state: Unclosed): boolean => {
     case "notExecuted":
       return false;
     case "unknown":
-      // The service refused it, and it is not there: two signs of the same.
+      // Two facts agree: the service refused the order, and the order is not there.
       return state.verdict === ""
         ? move(order, neverExisted, "proved not to exist at the service")
         : move(order, rejected, `${state.verdict} (and proved not to exist at the service)`);
     case "acknowledged":
     case "open": {
-      // An order that has an id of the service existed, and may have been executed.
+      // An order with an id of the service existed and may have been executed.
       const { ordId, record } = order;
       const before = record === undefined ? "accepted" : "seen at the service";
       const reason = `${before}, and not known to the service any more: how it ended is not known`;
@@ -452,13 +453,13 @@ export const isMoreUrgent = (urgency: ActionClass, than: ActionClass | undefined
 
 export const isClosed = ({ state }: Order): boolean => state.kind === "closed";
 
-/** Returns true where it rests at the service as far as known, so that it can be canceled. */
+/** Returns true if the order rests at the service as far as known, so that it can be canceled. */
 export const isResting = ({ state }: Order): boolean => state.kind === "acknowledged" || state.kind === "open";
 
 /** Returns true while a change waits or is under way. */
 export const isChanging = ({ change }: Order): boolean => change.kind === "queued" || change.kind === "sent";
 
-/** Returns true for an order that was asked to go, or that a cancel of ours may have ended. */
+/** Returns true for an order that we want canceled, or that a cancel of ours may have ended. */
 export const isCutByUs = ({ unwanted, cancel }: Order): boolean =>
   unwanted !== undefined || cancel.kind !== "none" || cancel.mayHaveCut;
 
@@ -479,8 +480,8 @@ export const recalledOrder = (clOrdId: string, spec: OrderSpec, sentAt: number):
 const msPerUnit = { ms: 1, s: 1_000, us: 0.001 } as const;
 
 /**
- * An order of ours that was found at the service. `serviceNow` is the service's calendar, by which its record is
- * stamped; ours is used where that is not known.
+ * Makes an order of ours that was found at the service. `serviceNow` is the service's calendar, which stamps its
+ * record; our calendar is used if that is not known.
  */
 export const foundOrder = (record: OrderRecord, clock: Clock, profile: Profile, serviceNow?: number): Order => {
   const { instId, px, sz, createdAt } = record;

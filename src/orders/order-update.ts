@@ -13,8 +13,7 @@ import type { OrderSpec } from "./wanted-order.ts";
 export const finalPhases: readonly OrderPhase[] = ["filled", "canceled", "rejected", "absent"];
 
 /**
- * One order of a strategy at one moment, frozen and made once for all who listen: its phase, and what was executed so
- * far.
+ * One order of a strategy at one moment: its phase and its execution so far. Frozen, and shared by all listeners.
  */
 export interface OrderUpdate {
   /** Name of the strategy in the config. */
@@ -30,13 +29,13 @@ export interface OrderUpdate {
   /** The order in the service's terms; undefined when nothing was sent. */
   readonly spec: OrderSpec | undefined;
   /**
-   * It is over: filled, canceled, rejected, absent or refused. One that was canceled may have executed a part before
+   * True if the order is over: filled, canceled, rejected, absent or refused. A canceled order may have executed a part
    * (`filledQty`).
    */
   readonly isFinal: boolean;
   /**
-   * Wanted quantity in base currency, for every unit of the service's sizes; empty where it is not known and where
-   * nothing was sent.
+   * Wanted quantity in base currency for every unit of the service's sizes; empty if it is not known or nothing was
+   * sent.
    */
   readonly qty: string;
   /** Executed quantity in base currency; "0" while nothing was executed. */
@@ -63,7 +62,7 @@ export const updateOf = (order: Order, filled: Decimal): OrderUpdate => {
     qty: qty === undefined ? "" : spell(qty),
     filledQty,
     avgPx,
-    // The engine goes on with the same object.
+    // The engine continues to use the same object.
     spec: Object.freeze(spec),
     record,
     reason,

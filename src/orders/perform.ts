@@ -1,8 +1,8 @@
 /**
- * Effects carried out: the one place of the order manager that calls gateway, clock, journal and listeners.
+ * Performs effects: the one place of the order manager that calls gateway, clock, journal and listeners.
  *
- * Invariants: an effect is performed together with all that follows from it before the next one; a change is journalled
- * before it is published, and its fill between the two.
+ * Invariants: an effect is performed together with all that follows from it before the next effect; a change is
+ * journalled before it is published, and its fill is journalled and published in between.
  * Not here: what is decided (slot-step.ts, changes.ts, and the parts of the room).
  */
 import { Subject } from "rxjs";
@@ -23,7 +23,7 @@ import { retryCrowded } from "./refusals.ts";
 import type { Slot } from "./slot.ts";
 import { type StepParts, slotStep } from "./slot-step.ts";
 
-/** `isFollowed`: the order is closed, and its slot places another one for what is left of the wanted quantity. */
+/** `isFollowed` is true if the order is closed and its slot places another one for the rest of the wanted quantity. */
 export type UpdateListener = (update: OrderUpdate, order: Order, isFollowed: boolean) => void;
 
 interface PerformerParts extends StepParts {
@@ -33,7 +33,7 @@ interface PerformerParts extends StepParts {
   readonly amends: OrderAmends;
 }
 
-/** Effects inside the room. */
+/** Effects that stay within the order manager. */
 type InnerKind =
   | "publish"
   | "evaluate"
@@ -46,11 +46,11 @@ type InnerKind =
   | "decide"
   | "schedule";
 
-/** An effect outside the room. */
+/** An effect that reaches beyond the order manager. */
 type Note = Exclude<Effect, { readonly kind: InnerKind }>;
 
 export class Performer {
-  /** Every refusal that is news. */
+  /** Emits every refusal that was not reported before. */
   readonly refusals$ = new Subject<Refusal>();
   readonly #state: ManagerState;
   readonly #parts: PerformerParts;
@@ -62,7 +62,7 @@ export class Performer {
     this.#parts = parts;
   }
 
-  /** Calls `listener` with every change; the returned function ends that. */
+  /** Calls `listener` with every change. The returned function removes the listener. */
   listen(listener: UpdateListener): () => void {
     return this.#listeners.add(listener);
   }
@@ -108,7 +108,7 @@ export class Performer {
     }
   }
 
-  /** Effects outside the room: reads of the account, the journal, listeners and callbacks. */
+  /** Performs effects beyond the order manager: reads of the account, the journal, listeners and callbacks. */
   #note(effect: Note): void {
     const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
     switch (effect.kind) {
@@ -144,7 +144,7 @@ export class Performer {
     this.run(slotStep(this.#state, this.#parts, slot));
   }
 
-  /** An order has changed: all that follows from it, in this order. */
+  /** Performs all that follows from a change of an order, in this sequence. */
   #publish(order: Order, at: number): void {
     const change = followChange(this.#state, order);
     this.run(change.records);
@@ -153,7 +153,7 @@ export class Performer {
     if (change.isClosed) this.#release(order);
   }
 
-  /** An order is closed and its slot was evaluated: what waited for it takes its next step. */
+  /** Called when an order is closed and its slot was evaluated. Slots that waited for it take their next step. */
   #release(order: Order): void {
     const state = this.#state;
     this.#parts.search.settle(order);
@@ -199,9 +199,9 @@ export class Performer {
     if (fill !== undefined) this.#filled(fill);
   }
 
-  /** A fill was journalled and published. */
+  /** Called after a fill was journalled and published. */
   #filled({ instId, strategy }: FillBody): void {
-    // Balances that were read before the fill do not count.
+    // Balances that were read before the fill are outdated.
     this.#state.cover.moved(instId);
     this.#state.positions.tell(strategy);
     this.run(this.#state.protections.act());

@@ -1,10 +1,10 @@
 /**
  * Placement of orders: queued without content, decided when quota is granted, read when answered.
  *
- * Invariants: what is sent is the wanted order as it is then, by the instruments as they are then; a placement is sent
- * once, also when its response is lost; it was rejected only by a code that is known to mean so; a refusal costs no
- * request; one ruling a decision: a placement that leaves at once is not ruled on again unless an order has changed
- * meanwhile.
+ * Invariants: a placement sends the wanted order as it is at that moment, by the instruments as they are at that
+ * moment; a placement is sent only once, even if its response is lost; it counts as rejected only by a code that is
+ * known to mean so; a refusal costs no request; an order is checked once per decision: a placement that leaves at once
+ * is not checked again unless an order has changed meanwhile.
  * Not here: whether there should be one (plan.ts), what may be sent (risk/pre-trade-checks.ts).
  */
 import type { Call, Gateway } from "../client/gateway.ts";
@@ -27,13 +27,13 @@ const nothing = (): void => undefined;
 /** A placement that was approved. */
 type Asked = Pick<Extract<Effect, { readonly kind: "place" }>, "slot" | "wanted" | "approval">;
 
-/** What a placement asks when its quota is granted, and reports to at its end. */
+/** Callbacks of a placement: one decides what to send when its quota is granted, one takes its result. */
 interface Decider {
   decide(placement: Placement, now: number): Order | undefined;
   end(placement: Placement, outcome: Outcome<ElementResult>): void;
 }
 
-/** One placement, from its ruling to the outcome of its request, and the call that carries it. */
+/** One placement, from its approval to the outcome of its request, and the call that carries it. */
 class Placement implements QueuedPlacement, Call<"placeOrder"> {
   readonly endpoint = "placeOrder";
   readonly class: ActionClass;
@@ -42,7 +42,7 @@ class Placement implements QueuedPlacement, Call<"placeOrder"> {
   readonly instId: string;
   readonly slot: Slot;
   readonly wanted: WantedOrder;
-  /** Approval of this turn, and the number of order changes it counted; undefined once the turn has ended. */
+  /** Approval of this turn, and the number of order changes at that time; undefined after the turn. */
   approval: Approval | undefined;
   readonly changes: number;
   order: Order | undefined = undefined;
@@ -79,7 +79,7 @@ export class Placements {
   readonly #accept: (order: Order, ordId: string) => Effects;
   readonly #run: Run;
 
-  /** `accept`: the service took an order. */
+  /** `accept` is called when the service accepted an order. */
   constructor(state: ManagerState, accept: (order: Order, ordId: string) => Effects, run: Run) {
     const { gateway } = state.options;
     this.#state = state;
@@ -91,6 +91,7 @@ export class Placements {
 
   /**
    * Returns whether a waiting placement is in the queue that this wanted order belongs to. Queues differ in urgency and
+   * permission, and in the product if quota is counted by product.
    * permission, and in the product where each is counted.
    */
   isInQueue({ wanted: queued }: QueuedPlacement, wanted: WantedOrder): boolean {
@@ -121,8 +122,9 @@ export class Placements {
   }
 
   /**
-   * A close call in place of a market order that the service rejected, because a take-profit that cannot be canceled
-   * promises the same position. The order that the service makes of it carries the slot's client order id.
+   * Builds a close call in place of a market order. The service rejected the market order because a take-profit that
+   * cannot be canceled already takes up the position. The order that the service makes for the close call carries the
+   * slot's client order id.
    */
   #closeCall(placement: Placement): Call<"closePosition"> {
     const { slot, wanted } = placement;
@@ -138,14 +140,14 @@ export class Placements {
       },
       done: (outcome) => {
         if (outcome.kind !== "done") this.end(placement, outcome);
-        // The answer names no order: it is searched by its client order id.
+        // The answer names no order, so the order is searched by its client order id.
         else if (placement.order !== undefined)
           this.#run(doubt(placement.order, "the answer to a close call names no order"));
       },
     };
   }
 
-  /** Decides what to send now that the placement may leave. */
+  /** Decides what to send when the placement may leave. */
   decide(placement: Placement, now: number): Order | undefined {
     const { slot, approval, changes } = placement;
     const state = this.#state;
@@ -206,11 +208,11 @@ export class Placements {
   }
 
   #readElement(order: Order, { sCode, sMsg, ordId, clOrdId }: ElementResult): Effects {
-    // The answer is about another order.
+    // The answer belongs to another order.
     if (clOrdId !== "" && clOrdId !== order.clOrdId)
       return doubt(order, `the answer to the placement names another order (${clOrdId})`);
-    // An order that was given an id exists, and ids of ours are never used twice: one that is taken was taken by this
-    // very order.
+    // An order with an id of the service exists. Our client ids are never used twice, so if one is taken, this very
+    // order has taken it.
     const { profile } = this.#state.options.contract;
     const verdict = sCode === "0" || ordId !== "" ? "unproven" : elementVerdict(profile, sCode);
     const words = wordsOf(sCode, sMsg);
@@ -221,7 +223,7 @@ export class Placements {
   }
 }
 
-/** A record outranks a reply: an order that was seen exists, also where the answer denies it. */
+/** A record outranks an answer: an order that was seen exists, even if the answer denies it. */
 const reject = (order: Order, reason: string): Effects =>
   advance(order, { type: "rejected", reason }) ? [publish(order)] : noEffects;
 

@@ -1,14 +1,14 @@
 /**
  * Next step of a slot: wanted order against actual order, and conflation of wanted orders. Pure.
  *
- * Most wanted orders of a strategy that quotes are replaced before there is quota again. While a slot has a queued or
- * in-flight action, a new wanted order only replaces the previous one, and is compared with the order when the slot
- * opens.
+ * A strategy that quotes replaces most of its wanted orders before there is quota to send them. While a slot has a
+ * queued or in-flight action, a new wanted order only replaces the previous one, and is compared with the order when
+ * the slot opens.
  *
- * Invariants: an order that still fits the wanted order is left alone, one that can be changed into it is changed, and
- * none is changed twice at a time; a slot never holds two orders: the next one is placed when the last one is known to
- * be closed; an order of unknown outcome blocks its slot; a queued placement that is not wanted is withdrawn, not sent
- * and canceled; an order is compared with the latest wanted order before its cancel leaves and before it changes.
+ * Invariants: an order that still fits the wanted order is left alone; an order that can be changed into it is changed,
+ * with at most one change at a time; a slot never holds two orders: the next one is placed when the last one is known
+ * to be closed; an order of unknown outcome blocks its slot; a queued placement that is not wanted is withdrawn, not
+ * sent and canceled; an order is compared with the latest wanted order before its cancel leaves and before it changes.
  * Not here: the steps themselves (slot-step.ts).
  */
 import { abs, compare, type Decimal, equal, isPositive, mul, read, sub } from "../decimal-value.ts";
@@ -28,14 +28,14 @@ export type Step =
 interface SlotView {
   readonly wanted: WantedOrder | undefined;
   readonly order: Order | undefined;
-  /** A placement waits in the queue. */
+  /** True if a placement waits in the queue. */
   readonly isQueued: boolean;
   readonly settled: WantedOrder | undefined;
-  /** New orders may be placed. */
+  /** True if new orders may be placed. */
   readonly mayPlace: boolean;
-  /** The order is an exit that may execute more than its strategy holds. */
+  /** True if the order is an exit that may execute more than its strategy holds. */
   readonly isExcess?: boolean;
-  /** The service can change the order into the wanted one, as far as its kind goes. */
+  /** True if the service can change the order into the wanted one, judged by product, side and type. */
   readonly mayAmend?: boolean;
 }
 
@@ -51,7 +51,7 @@ const cancelUnwanted: Step = { kind: "cancel", reason: "unwanted" };
 const cancelExcess: Step = { kind: "cancel", reason: "more than is held" };
 const replace: Step = { kind: "cancel", reason: replacedReason };
 
-/** `specify` is called only when the order serves another wanted order. */
+/** `specify` is called only if the order serves a different wanted order. */
 export const planSlot = (slot: SlotView, specify: Specify): Step => {
   const { wanted, order, settled } = slot;
   if (order === undefined || isClosed(order)) return planEmpty(slot);
@@ -59,7 +59,7 @@ export const planSlot = (slot: SlotView, specify: Specify): Step => {
   if (wanted === undefined) return cancelUnwanted;
   if (slot.isExcess === true) return cancelExcess;
   if (isChanging(order) && order.unwanted === undefined && wanted.reduceOnly !== true) return nothing;
-  // An order that was canceled on purpose keeps its wanted order as settled, and goes.
+  // An order that was canceled on purpose is not kept: its wanted order counts as settled.
   if (suits(wanted, order, specify))
     return order.unwanted === undefined || sameWanted(wanted, settled) ? nothing : keep;
   return slot.mayAmend === true ? amend : replace;
@@ -75,7 +75,7 @@ const planEmpty = ({ wanted, isQueued, settled, mayPlace }: SlotView): Step => {
 export const suits = (wanted: WantedOrder, order: Order, specify: Specify): boolean =>
   sameWanted(wanted, order.serves) || fits(wanted, order, specify);
 
-/** Returns whether the resting order is what the wanted order would become, or within its tolerance. */
+/** Returns whether the resting order equals what the wanted order would become, or is within its tolerance. */
 const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
   const result = specify(wanted);
   if (!result.ok) return false;
@@ -87,11 +87,13 @@ const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
   if (next.px === px || px === "" || next.px === "") return next.px === px && isSameSize;
   const distance = abs(sub(read(next.px), read(px)));
   if (wanted.keepWithin === undefined) return distance.units === 0 && isSameSize;
-  // With the price an amount may differ that was derived from it.
+  // If the amount was derived from the price, it may differ together with the price.
   return compare(distance, read(wanted.keepWithin)) <= 0 && isSameAmount(wanted, order, specify);
 };
 
-/** Compares the wanted sizes. An order found at the service is compared with the wanted size at its own price. */
+/**
+ * Compares the wanted sizes. For an order found at the service, the wanted size is converted at that order's own price.
+ */
 const isSameAmount = (wanted: WantedOrder, { wanted: was, spec }: Order, specify: Specify): boolean => {
   if (was !== undefined) return was.qty === wanted.qty && was.notional === wanted.notional && was.sz === wanted.sz;
   const then = specify({ ...wanted, px: spec.px });
@@ -106,15 +108,18 @@ const isNear = (text: string, executed: Decimal): boolean => {
   return compare(abs(sub(wanted, executed)), mul(wanted, nearShare)) <= 0;
 };
 
-/** The service ended the order: it is filled, or the market had nothing left for an order that never rests. */
+/**
+ * Returns true if the service ended the order: it is filled, or it is of a type that never rests and the market had no
+ * more liquidity.
+ */
 export const isConcluded = (order: Order): boolean => {
   const ending = endingOf(order);
   return ending === "filled" || (ending === "canceled" && !canRest(order.spec.ordType));
 };
 
 /**
- * Returns whether an order of a previous run has settled this wanted order, by its terms and its execution alone. An
- * exit is judged by the position instead.
+ * Returns whether an order of a previous run has settled this wanted order, judged by its terms and its execution
+ * alone. An exit is judged by the position instead.
  */
 export const isSettledBy = (
   wanted: WantedOrder,
@@ -133,15 +138,15 @@ export const isSettledBy = (
 };
 
 /**
- * Urgency of a cancel. A replacement needs ordinary quota for its placement anyway; the cancel of an order that is not
- * wanted, or that an exit waits for, goes before.
+ * Urgency of a cancel. A replacement needs ordinary quota for its placement anyway. The cancel of an unwanted order, or
+ * of one that an exit waits for, is more urgent.
  */
 export const urgencyOf = (mode: Restriction, reason: CancelReason, wanted: WantedOrder | undefined): ActionClass => {
   if (isHalt(mode)) return "emergency";
   return reason === replacedReason && wanted?.reduceOnly !== true ? "place" : "cancel";
 };
 
-/** Returns whether a wanted order may take the place of the slot's own without any action now. */
+/** Returns whether a wanted order may replace the slot's present one without any action now. */
 export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedOrder): boolean => {
   if (before === undefined) return false;
   if (sameWanted(before, wanted)) return true;
@@ -155,7 +160,7 @@ export const mayWait = ({ wanted: before, order, queued }: Slot, wanted: WantedO
 const sharesQueue = (a: WantedOrder, b: WantedOrder): boolean =>
   a.instId === b.instId && (a.reduceOnly === true) === (b.reduceOnly === true);
 
-/** Replaces the slot's wanted order. Its order is compared with it later. */
+/** Replaces the slot's wanted order. The slot's order is compared with it later. */
 export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
   const { wanted: before, order } = slot;
   slot.wanted = Object.freeze(wanted);
@@ -163,7 +168,7 @@ export const takeNote = (slot: Slot, wanted: WantedOrder): void => {
   if (order?.unwanted !== undefined && isResting(order)) slot.isUncompared = true;
 };
 
-/** Compares an order with the latest wanted order of its slot: one that suits it after all may stay. */
+/** Compares an order with the latest wanted order of its slot. The order stays if it suits it after all. */
 export const compareWithLatest = (slot: Slot, wanted: WantedOrder | undefined, specify: Specify): void => {
   const { order } = slot;
   slot.isUncompared = false;

@@ -73,14 +73,16 @@ interface Book {
 }
 
 const places = 12;
-/** A price within this part of a tick was on the tick: records cut off their average. */
+/**
+ * A price this close to a tick, as a part of the tick, lies on the tick: records cut off the digits of their average.
+ */
 const nearTick = read("0.001");
 const closedMax = 4_096;
 
 export class Positions {
   readonly #source: EntrySource;
   readonly #books = new Map<string, Map<string, Book>>();
-  /** Orders of previous runs that this run has seen: the first fill of another one is reported as recovered. */
+  /** Orders of previous runs that this run has seen. The first fill of any other order is reported as recovered. */
   readonly #seen = new Set<string>();
   readonly #closed = new Set<string>();
   readonly #listeners = new Listeners<[strategy: string]>();
@@ -90,8 +92,8 @@ export class Positions {
   }
 
   /**
-   * Books the increase of an order's execution since the last call. `owner` is its strategy, empty while that is not
-   * known.
+   * Books the increase of an order's execution since the last call. `owner` is its strategy, empty if that is not known
+   * yet.
    */
   take(order: Order, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
     const { clOrdId, spec, wanted } = order;
@@ -106,7 +108,10 @@ export class Positions {
     return fill;
   }
 
-  /** An order is closed. One of which something was booked is remembered, so that a repetition does not count twice. */
+  /**
+   * Called when an order is closed. If something was booked for it, it is remembered, so that a repetition does not
+   * count twice.
+   */
   #close(clOrdId: string, book: Book | undefined): void {
     this.#seen.delete(clOrdId);
     if (book === undefined) return;
@@ -115,7 +120,7 @@ export class Positions {
     if (this.#closed.size > closedMax) this.#closed.delete(this.#closed.values().next().value as string);
   }
 
-  /** Returns whether a strategy has traded the instrument, in this run or by the journal. */
+  /** Returns whether a strategy has traded the instrument, in this run or according to the journal. */
   has(strategy: string, instId: string): boolean {
     return this.#books.get(strategy)?.has(instId) === true;
   }
@@ -136,7 +141,7 @@ export class Positions {
     return new Map(books.map((book) => [book.instId, this.#positionOf(book)]));
   }
 
-  /** Profit in each settle currency; of all strategies where none is named. */
+  /** Profit by settle currency, of one strategy or of all. */
   equity(strategy?: string): ReadonlyMap<string, string> {
     const sums = new Map<string, Decimal>();
     for (const book of this.#booksOf(strategy)) {
@@ -145,13 +150,13 @@ export class Positions {
     return new Map([...sums].map(([currency, profit]) => [currency, spell(profit)]));
   }
 
-  /** Instruments of which a strategy, or any where none is named, has an open position. */
+  /** Instruments in which a strategy has an open position; if none is named, those of all strategies. */
   heldInstruments(strategy?: string): ReadonlySet<string> {
     const held = this.#booksOf(strategy).filter(({ holding }) => !isZero(holding.qty));
     return new Set(held.map(({ instId }) => instId));
   }
 
-  /** The position as the journal keeps it; undefined where a strategy has not traded the instrument. */
+  /** The position as the journal keeps it; undefined if the strategy has not traded the instrument. */
   booked(strategy: string, instId: string): BookedPosition | undefined {
     const book = this.#books.get(strategy)?.get(instId);
     if (book === undefined) return undefined;
@@ -170,9 +175,9 @@ export class Positions {
   }
 
   /**
-   * Takes over a position of a previous run. Increases of several orders after its last record are booked as their
-   * records are found: the total profit is exact, and its division into realised and unrealised may depend on that
-   * order.
+   * Takes over a position of a previous run. If several orders executed more after its last record, the increases are
+   * booked as their records are found. The total profit is exact, but its division into realised and unrealised may
+   * depend on that sequence.
    */
   inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
     const book = this.#bookOf(strategy, instId);
@@ -184,7 +189,7 @@ export class Positions {
     }
   }
 
-  /** Instruments that any strategy has traded, or held by a journal. */
+  /** Instruments that any strategy has traded in this run or according to the journal. */
   instruments(): ReadonlySet<string> {
     return new Set(this.#booksOf().map(({ instId }) => instId));
   }
@@ -197,7 +202,10 @@ export class Positions {
     });
   }
 
-  /** A part of a position was closed by no order of its strategy. Returns its currency and the remaining position. */
+  /**
+   * Books that a part of a position was closed by no order of its strategy. Returns its currency and the remaining
+   * position.
+   */
   close({ strategy, instId, side, px, qty, cost }: ClosedPart): Pick<FillBody, "currency" | "position"> {
     const book = this.#bookOf(strategy, instId);
     book.holding = withFill(book.holding, { side, px: read(px), qty: read(qty) });
@@ -228,7 +236,7 @@ export class Positions {
     const cost = isMoney ? sub(now.cost, before.cost) : mul(px, feeQty);
     book.holding = withFill(book.holding, { side, px, qty });
     book.fees = add(book.fees, cost);
-    // The value that the booked price gives, so that the next increase brings the difference.
+    // The value is computed from the booked price, so that the next increase adds exactly the difference.
     const value = add(before.value, mul(px, executed));
     if (!isClosed(order)) book.open.set(clOrdId, { filled: now.filled, value, cost: now.cost, feeQty: now.feeQty });
     return {
@@ -313,13 +321,13 @@ const emptyBook = (strategy: string, instId: string): Book => ({
   open: new Map(),
 });
 
-/** The fee of an execution has become known, or was corrected. A fee in base currency leaves a smaller position. */
+/** Books a fee that has become known or was corrected. A fee in base currency reduces the position. */
 const addFee = (book: Book, clOrdId: string, before: Executed, now: Executed): void => {
   const cost = sub(now.cost, before.cost);
   if (isZero(cost)) return;
   const feeQty = sub(now.feeQty ?? zero, before.feeQty ?? zero);
   const side = isPositive(feeQty) ? "sell" : "buy";
-  // Base currency is given up at its worth.
+  // Base currency is deducted at its value.
   if (!isZero(feeQty)) book.holding = withFill(book.holding, { side, px: div(cost, feeQty, places), qty: abs(feeQty) });
   book.fees = add(book.fees, cost);
   book.open.set(clOrdId, { ...before, cost: now.cost, feeQty: now.feeQty });

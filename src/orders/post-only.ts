@@ -1,8 +1,8 @@
 /**
- * Post-only orders that would take: left out by their own word until the market has moved, and, while quota is scarce,
- * slowed down where the service rejects one after the other.
+ * Post-only orders that would take: those with `cross: "skip"` are left out until the market has moved. While quota is
+ * scarce, a slot whose orders are rejected one after the other is slowed down.
  *
- * Invariants: what waits for the market is considered again with the next quote and once a second; a slot waits for at
+ * Invariants: a slot that waits for the market is evaluated with the next quote and once a second; a slot waits for at
  * most `slowMsMax` at a time; an accepted order ends the slowness of its slot; each series of rejections is reported at
  * most once; exits, and orders with `cross: "touch"` or `"skip"`, are never slowed down here.
  * Not here: the price of an order that moves to the touch (wanted-order.ts), rejected exits (exits.ts).
@@ -27,15 +27,21 @@ export interface PostOnlyRules {
   readonly postOnlyPause?: PostOnlyPause;
 }
 
-/** So many in a row are a mishap of a fast market; from the next on it is the strategy's way. */
+/**
+ * Number of rejections in a row that cause no pause, because a fast market explains them. More in a row are due to the
+ * strategy.
+ */
 const freeRejections = 2;
 const slowMs = 500;
 const slowMsMax = 30_000;
 const lookMs = 1_000;
-/** Slots remembered as slow; more than a strategy has at a time are names that it does not use again. */
+/**
+ * Maximum number of slots remembered as slow. If there are more, the strategy uses new slot names all the time and does
+ * not reuse them.
+ */
 const seriesMax = 10_000;
 
-/** An order has changed. */
+/** Called when an order has changed. */
 export const followPostOnly = (state: World, order: Order): Effects => {
   const { spec, state: standing } = order;
   if (spec.ordType !== "post_only" || spec.reduceOnly) return noEffects;
@@ -66,7 +72,7 @@ const followRejection = (state: World, order: Order): Effects => {
   return [record({ type: "order.slowed", strategy, slot, instId: spec.instId, rejections: count, reason })];
 };
 
-/** Returns whether the slot may not place this yet; it is evaluated again when it may. */
+/** Returns whether the slot has to wait before it places this order. It is evaluated again when the wait is over. */
 export const holdPostOnly = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   if (wanted.ordType !== "post_only") return free;
   return isSentAsIs(wanted) ? holdSlow(state, slot) : holdCrossing(state, slot, wanted);
@@ -87,11 +93,11 @@ const holdSlow = (state: World, slot: Slot): Hold => {
   return { isHeld: true, effects: [{ kind: "schedule", at: series.until, due }] };
 };
 
-/** Holds an order that would take, or of which that is not known. */
+/** Holds an order that would take, or whose price cannot be compared with the market yet. */
 const holdCrossing = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   const { cross, instId, side, px } = wanted;
   const instrument = state.options.instruments().get(instId);
-  // What cannot be placed at all is refused in other words.
+  // An order that cannot be placed at all is refused elsewhere, with its own reason.
   if (instrument === undefined || !isDecimal(px)) return free;
   const best = state.options.marketPx(instId, side);
   const isHeld =
@@ -102,7 +108,7 @@ const holdCrossing = (state: World, slot: Slot, wanted: WantedOrder): Hold => {
   return { isHeld: true, effects: lookAgain(state, instId) };
 };
 
-/** Bars and trades move the last price without a quote. */
+/** Evaluates the slots from time to time, because bars and trades move the last price without a quote. */
 const lookAgain = (state: World, instId: string): Effects => {
   const { looks } = state.postOnly;
   if (looks.has(instId)) return noEffects;
@@ -114,7 +120,7 @@ const lookAgain = (state: World, instId: string): Effects => {
   return [{ kind: "schedule", at: state.now + lookMs, due }];
 };
 
-/** A quote of the instrument has come: slots that waited for it are evaluated. */
+/** Called when a quote of the instrument arrived. Slots that waited for it are evaluated. */
 export const releaseQuoted = ({ waits }: World, instId: string): Effects => {
   if (waits.count("quote") === 0) return noEffects;
   const effects: Effect[] = [];
@@ -126,7 +132,7 @@ export const releaseQuoted = ({ waits }: World, instId: string): Effects => {
   return effects;
 };
 
-/** The order is sent although it may take. */
+/** Returns true if the order is sent although it may take. */
 const isSentAsIs = (wanted: WantedOrder | undefined): boolean =>
   wanted?.cross === undefined || wanted.cross === "reject";
 

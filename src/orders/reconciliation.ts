@@ -2,8 +2,8 @@
  * Reconciliation: brings our orders into agreement with the service's records, and takes in orders of previous runs.
  *
  * Invariants: a record of ours always has an effect: it belongs to a known order, is adopted by its slot, or waits for
- * one; an order more than a slot can hold is canceled; orders of other clients are reported (foreign-orders.ts) and
- * left alone.
+ * a slot; an order beyond the one that a slot can hold is canceled; orders of other clients are reported
+ * (foreign-orders.ts) and left alone.
  * Not here: reading records (orders/state/), reading ids (client-order-id.ts).
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
@@ -39,13 +39,13 @@ export class Reconciliation {
     this.#foreign = foreign;
   }
 
-  /** Applies what the store knows of an order. */
+  /** Applies the store's knowledge of an order. */
   take(order: Order): Effects {
     const record = this.#state.options.store.find({ clOrdId: order.clOrdId });
     return record === undefined ? noEffects : this.#onRecord(order, record);
   }
 
-  /** The service took the order under this id. */
+  /** Called when the service accepted the order under this id. */
   accept(order: Order, ordId: string): Effects {
     // The record may have come before the reply.
     const known = order.record ?? this.#state.options.store.find({ ordId });
@@ -59,7 +59,7 @@ export class Reconciliation {
     ];
   }
 
-  /** An order that a previous run sent and did not see the end of, unless the service has reported its end. */
+  /** Registers an order that a previous run sent without seeing its end, unless the service has reported its end. */
   recall(clOrdId: string, spec: OrderSpec, sentAt: number, strategy: string): Effects {
     const state = this.#state;
     const own = state.ids.read(clOrdId);
@@ -85,7 +85,7 @@ export class Reconciliation {
     ];
   }
 
-  /** The order came to its end between two runs: reported once, for the journal's sake. */
+  /** Reports an order that ended between two runs, once, so that the journal contains its end. */
   #endedMeanwhile(ended: Order, record: OrderRecord, strategy: string, slotHash: string): Effects {
     if (strategy === "" && hasExecuted(ended)) {
       this.#unrecorded.keep(ended);
@@ -101,7 +101,8 @@ export class Reconciliation {
   }
 
   /**
-   * Orders found at the service got a slot: the slot's own is compared with its wanted order, a surplus one has to go.
+   * Called when orders found at the service got a slot. The slot's own order is compared with its wanted order; a
+   * surplus order is canceled.
    */
   settleIn(): Effects {
     const settled = this.#unrecorded.settle();
@@ -110,21 +111,21 @@ export class Reconciliation {
     return [...settled, ...claimed.map((order) => next(() => this.#settle(order)))];
   }
 
-  /** An order got a slot. */
+  /** Called when an order got a slot. */
   #settle(order: Order): Effects {
     return isClosed(order) ? noEffects : [publish(order), next(() => this.#compare(order))];
   }
 
-  /** An order with a slot was published. */
+  /** Called after an order with a slot was published. */
   #compare(order: Order): Effects {
     const slot = this.#state.slots.of(order);
     if (slot === undefined) return noEffects;
     if (slot.order !== order) return this.#cancelOlder(order);
-    // One that waits to be placed is not needed.
+    // A placement that waits in the queue is not needed.
     return [{ kind: "withdraw", slot }, evaluate(slot)];
   }
 
-  /** A record of the store is new or has changed. */
+  /** Called when a record of the store is new or has changed. */
   changed(record: OrderRecord, previous: OrderRecord | undefined): Effects {
     const { slots, ids } = this.#state;
     const order = slots.byClientId(record.clOrdId);
@@ -135,7 +136,7 @@ export class Reconciliation {
     return isActive(record.state) ? this.#adopt(record) : this.#unrecorded.take(record);
   }
 
-  /** The next step of the order's slot; the order itself has to be the slot's own. */
+  /** Evaluates the order's slot. The order has to be the slot's own. */
   #evaluateOf(order: Order): Effect {
     const slot = this.#state.slotOf(order);
     return slot === undefined ? { kind: "resume", order } : evaluate(slot);
@@ -149,7 +150,7 @@ export class Reconciliation {
     return isClosed(order) ? [publish(order)] : [publish(order), this.#evaluateOf(order), { kind: "resume", order }];
   }
 
-  /** A slot holds one order, also while no strategy names it: the older ones go. */
+  /** Cancels the older orders of a slot, because a slot holds one order even while no strategy names it. */
   #cancelSuperseded(slotHash: string): Effects {
     const older = this.#state.slots.superseded(slotHash);
     if (older.length === 0 || this.#isNumbered(slotHash)) return noEffects;
@@ -179,14 +180,14 @@ export class Reconciliation {
     ];
   }
 
-  /** An order was adopted and its slot has compared it. */
+  /** Called when an order was adopted and its slot has compared it. */
   #supersede(slotHash: string, found: Order): Effects {
     const older = this.#cancelSuperseded(slotHash);
     const isMeant = isHalt(this.#state.modes.mode) && !this.#isExit(found);
     return isMeant ? [...older, ...this.#cancellation.ask(found, "emergency", "found while halted")] : older;
   }
 
-  /** It carries the service's flag, or is in a slot that closes what is protected. */
+  /** Returns true if the order carries the service's flag, or is in a slot that closes a protected position. */
   #isExit(order: Order): boolean {
     return order.spec.reduceOnly || this.#state.slots.of(order)?.reserved === true;
   }

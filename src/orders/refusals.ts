@@ -1,9 +1,9 @@
 /**
- * Wanted orders refused before they were sent: reported once, and tried again when what they were refused for has
- * changed.
+ * Wanted orders that were refused before they were sent: each is reported once, and tried again when the cause of the
+ * refusal has changed.
  *
- * Invariants: the same wanted order of a slot is refused once; an order that ended makes room for one wanted order that
- * found none; a product that is not listed causes a new reading of the list, at most once a minute; an order waits for
+ * Invariants: the same wanted order of a slot is refused once; when an order ends, one wanted order that found no room
+ * is tried again; a product that is not listed causes a new read of the list, at most once a minute; an order waits for
  * the first quote of its product before it is reported as refused: ten seconds in real time, else until the engine
  * ends.
  * Not here: the rules (orders/risk/pre-trade-checks.ts).
@@ -20,22 +20,22 @@ export const noRefusals = (): RefusalState => ({
   phase: "running",
 });
 
-/** `isNews`: it was not reported before. */
+/** `isNews` is true if it was not reported before. */
 interface Refused {
   readonly effects: Effects;
   readonly isNews: boolean;
 }
 
-/** Shortest time between two readings of the list of instruments. */
+/** Shortest time between two reads of the list of instruments. */
 const relistMs = 60_000;
 /**
- * A general reason with an event of its own, such as a journal that cannot be written, is reported for a slot
- * so often.
+ * A general reason with an event of its own, such as a journal that cannot be written, is reported at most once in this
+ * time for a slot.
  */
 const generalMs = 600_000;
-/** Wait of an order for the first quote of its product, before it is reported as refused. */
+/** Time for which an order waits for the first quote of its product before it is reported as refused. */
 const firstQuoteMs = 10_000;
-/** An order that closes a protected position and was refused is ruled on again so often; that costs no request. */
+/** Time between two checks of a refused order that closes a protected position. A check costs no request. */
 const reservedMs = 1_000;
 
 export const refuseWanted = (
@@ -54,7 +54,7 @@ export const refuseWanted = (
   const before = slot.refusal;
   const { now } = state;
   const isRecent = isGeneral === true && !slot.byHand && before !== undefined && now - before.at < generalMs;
-  // Looked at again and refused for the same reason: that is no news.
+  // The order was checked again and refused for the same reason. That is not news.
   const isRetried = state.refusals.retried === slot && sameWanted(wanted, before?.wanted);
   const isKnown = before?.reason === reason && (isRecent || isRetried);
   slot.refusal = { wanted, reason, at: isKnown ? before.at : now };
@@ -64,14 +64,14 @@ export const refuseWanted = (
   return { effects, isNews: true };
 };
 
-/** Asks for the list of instruments where it lacks this one, at most once a minute. */
+/** Requests the list of instruments if it lacks this one, at most once a minute. */
 export const relist = ({ options, refusals, now }: World, instId: string): Effects => {
   if (options.instruments().has(instId) || now - refusals.relistedAt < relistMs) return noEffects;
   refusals.relistedAt = now;
   return [{ kind: "relist", instId }];
 };
 
-/** The reason of a refusal may be over: the slot is ruled on again. */
+/** Called when the reason of a refusal may be over. The slot is checked again. */
 export const retryRefused = (state: World, slot: Slot): Effects => {
   state.waits.delete("room", slot);
   if (slot.refused && slot.order === undefined) slot.settled = undefined;
@@ -88,7 +88,7 @@ const endRetry = ({ refusals, waits }: World, slot: Slot): Effects => {
   return noEffects;
 };
 
-/** An order has ended: the first `most` of those that found no room may have some now. */
+/** Called when an order has ended. The first `most` orders that found no room are tried again. */
 export const retryCrowded = (state: World, most: number): Effects => {
   if (state.waits.count("room") === 0) return noEffects;
   return state.waits
@@ -97,7 +97,7 @@ export const retryCrowded = (state: World, most: number): Effects => {
     .map((slot) => next(() => retryRefused(state, slot)));
 };
 
-/** The engine ends: reports the orders for whose product no quote has come. */
+/** Called when the engine ends. Reports the orders for whose product no quote has arrived. */
 export const endQuoteWaits = (state: World): Effects => {
   state.refusals.phase = "ending";
   const waiting = state.waits.of("first quote").filter((slot) => slot.refused && slot.wanted !== undefined);
@@ -105,8 +105,8 @@ export const endQuoteWaits = (state: World): Effects => {
 };
 
 /**
- * Returns true while it waits for the first quote of its product, unreported. An order placed by hand is answered at
- * once.
+ * Returns true while the order waits for the first quote of its product without being reported. An order placed by hand
+ * is answered at once.
  */
 const waitsForQuote = (state: World, slot: Slot, effects: Effect[]): boolean => {
   const { waits, refusals, options } = state;
@@ -118,7 +118,7 @@ const waitsForQuote = (state: World, slot: Slot, effects: Effect[]): boolean => 
   return true;
 };
 
-/** No strategy repeats an order that closes a protected position: it is ruled on until it may leave. */
+/** No strategy repeats an order that closes a protected position, so it is checked again until it may leave. */
 const lookAgain = (state: World, slot: Slot): Effects =>
   state.waits.get("ruling", slot) === undefined ? [retryAfter(state, "ruling", slot, reservedMs)] : noEffects;
 

@@ -1,8 +1,8 @@
 /**
- * Next step of a slot, from everything that is known of it now, as effects.
+ * Next step of a slot, decided from its whole present state. Returns effects.
  *
- * Invariants: a slot is evaluated as a whole each time, so that evaluating it once too often changes nothing; a slot
- * without a wanted order and without an order is dropped.
+ * Invariants: a slot is always evaluated as a whole, so that one evaluation too many changes nothing; a slot without a
+ * wanted order and without an order is dropped.
  * Not here: the comparison of wanted and actual order (plan.ts), conflation (plan.ts).
  */
 import type { Cancellation } from "./cancellation.ts";
@@ -19,7 +19,7 @@ import type { UnrecordedOrders } from "./unrecorded-orders.ts";
 import { free } from "./waits.ts";
 import { sameWanted, type WantedOrder } from "./wanted-order.ts";
 
-/** The parts through which a step is taken. */
+/** The parts of the order manager that take a step. */
 export interface StepParts {
   readonly placements: Pick<Placements, "isInQueue">;
   readonly cancellation: Cancellation;
@@ -28,7 +28,7 @@ export interface StepParts {
 }
 
 export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Effects => {
-  // A new slot may have executed orders of a previous run, which change what is left to do.
+  // A new slot may own executed orders of a previous run, and they change what is left to do.
   if (state.slots.unclaimed.hasClaimed) return [...parts.unrecorded.settle(), evaluate(slot)];
   const wanted = state.counted(slot);
   if (wanted !== undefined) {
@@ -37,7 +37,7 @@ export const slotStep = (state: ManagerState, parts: StepParts, slot: Slot): Eff
       return [{ kind: "withdraw", slot }, evaluate(slot)];
   }
   if (!isToPlace(slot, wanted)) return stepOf(state, parts, slot, wanted, false);
-  // An exit of the strategy itself goes before a take-profit that rests.
+  // An exit of the strategy goes before a resting take-profit.
   const yields = state.protections.yieldTo(slot, wanted);
   if (yields.length > 0) return [...yields, evaluate(slot)];
   const hold = state.holdOf(slot, wanted);
@@ -104,7 +104,7 @@ const place = (state: ManagerState, slot: Slot): Effects => {
   return [{ kind: "place", slot, wanted, approval: ruling }];
 };
 
-/** Nothing is to be done: what the slot waits for is forgotten where it wants nothing that may rest. */
+/** Called when nothing is to be done. If the slot wants nothing that may rest, it waits for nothing any more. */
 const leave = (state: ManagerState, slot: Slot): Effects => {
   if (slot.wanted !== undefined && mayRest(state.modeOf(slot), slot.wanted)) return noEffects;
   const withdrawn = state.withdrawSpare(slot);

@@ -8,7 +8,7 @@ import type { FollowUp } from "./follow-up.ts";
 import type { Order } from "./order-state.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
-/** A placement that waits in the scheduler, and the wanted order for which it was queued. */
+/** A placement that waits in the scheduler, with the wanted order for which it was queued. */
 export interface QueuedPlacement {
   readonly wanted: WantedOrder;
   withdraw(): void;
@@ -20,44 +20,43 @@ export class Slot {
   readonly strategy: string;
   readonly name: string;
   readonly hash: string;
-  /** Not part of the declared set: an order placed by hand, or a reserved slot. */
+  /** True if the slot is not part of the declared set: it holds an order placed by hand, or it is reserved. */
   readonly byHand: boolean;
-  /** The engine's own: an order that closes what a strategy protects. */
+  /** True if the slot is the engine's own, for an order that closes a protected position. */
   readonly reserved: boolean;
-  /** Reserved, and for what is closed on demand: it places while trading is halted, too. */
+  /** True if the slot is reserved for closing on demand. It may place orders even while trading is halted. */
   readonly closing: boolean;
   /**
-   * Reserved, and for a stop whose own slot is taken by an order that cannot be canceled: it does not wait for that
-   * cancel.
+   * True if the slot is reserved for a stop whose own slot is taken by an order that cannot be canceled. It does not
+   * wait for that cancel.
    */
   readonly isLate: boolean;
   wanted: WantedOrder | undefined = undefined;
   order: Order | undefined = undefined;
-  /** Its wanted order has changed since its order was last compared (plan.ts). */
+  /** True if its wanted order has changed since its order was last compared (plan.ts). */
   isUncompared = false;
   queued: QueuedPlacement | undefined = undefined;
   /**
-   * The wanted order that came to an end here, filled, refused or canceled on purpose, and has been repeated ever
-   * since.
+   * The wanted order that was settled here (filled, refused or canceled on purpose) and has been repeated ever since.
    */
   settled: WantedOrder | undefined = undefined;
   /**
-   * An order of a previous run that the service ended, which no wanted order of this one has been compared with yet.
+   * An order of a previous run that the service ended and that no wanted order of this run has been compared with yet.
    */
   inherited: Order | undefined = undefined;
-  /** The settled wanted order was refused by a rule and may pass when instruments change. */
+  /** True if the settled wanted order was refused by a rule and may pass when instruments change. */
   refused = false;
-  /** The refusal that was reported last. */
+  /** The most recent refusal that was reported. */
   refusal: { readonly wanted: WantedOrder; readonly reason: string; readonly at: number } | undefined = undefined;
-  /** The limit on money that the wanted order broke, and the reason that was reported. */
+  /** The limit on money that the wanted order broke, with the reason that was reported. */
   limited: { readonly wanted: WantedOrder; readonly limit: string; readonly reason: string } | undefined = undefined;
-  /** An order that a rate limit kept from being executed: its id is used again. */
+  /** An order that a rate limit kept from being executed. Its id is used again. */
   spare: Order | undefined = undefined;
-  /** The last set of its strategy that named it. */
+  /** The latest set of its strategy that contains it. */
   round = 0;
-  /** Order that is to follow for the remaining quantity of the wanted order. */
+  /** Order that will follow for the remaining quantity of the wanted order. */
   followUp: FollowUp | undefined = undefined;
-  /** The exit that is wanted here is not in force, and that was reported. */
+  /** Set while the exit that is wanted here is not in force and this was reported. */
   unprotected: Pick<WantedOrder, "instId" | "side"> | undefined = undefined;
 
   constructor(strategy: string, name: string, hash: string, kind: SlotKind) {
@@ -73,7 +72,7 @@ export class Slot {
 
 const fewMax = 8;
 
-/** Two orders of a set must not share a slot. */
+/** Checks that no two orders of a set share a slot. */
 export const checkNames = (strategy: string, wanted: readonly WantedOrder[]): void => {
   if (wanted.length > fewMax) {
     const named = new Set<string>();
@@ -95,16 +94,16 @@ const shared = (strategy: string, slot: string): SluiceError =>
     `${strategy}: two wanted orders have the slot "${slot}". Give every order of a set its own slot.`,
   );
 
-/** Returns true for a name that the framework gave an order placed by hand: it means nothing to a later run. */
+/** Returns true for a name that the framework gave to an order placed by hand. It means nothing to a later run. */
 export const isNumbered = (name: string): boolean => name.startsWith("#");
 
-/** The slot of a closing order that leaves although an order of the slot `exitSlot` cannot be canceled. */
+/** The slot of a closing order that leaves although an order in the slot `exitSlot` cannot be canceled. */
 export const lateSlotOf = (exitSlot: string): string => `${exitSlot}.late`;
 
-/** The slot of closing orders of a protection; `count` numbers several protections of one name, from 1. */
+/** The slot of closing orders of a protection. `count` numbers several protections of one name, from 1. */
 export const exitSlotOf = (name: string, count: number): string => `${name}.exit${count === 1 ? "" : count}`;
 
 const exitSlotForm = /^(.*)\.exit\d*(?:\.late)?$/;
 
-/** Name of the protection whose closing orders are in a slot; undefined for other slots. */
+/** Name of the protection that uses a slot for its closing orders; undefined for other slots. */
 export const protectionIn = (slot: string): string | undefined => exitSlotForm.exec(slot)?.[1];

@@ -3,7 +3,7 @@
  *
  * Invariants: a slot holds at most one order that is not over; a generation is used once, in this run and in previous
  * ones; an order found at the service that carries a slot's id is adopted by that slot instead of being placed again,
- * and one more than a slot can hold is surplus.
+ * and an order beyond the one that a slot can hold is surplus.
  * Not here: what is done with orders (order-manager.ts), finding them (orders/state/).
  */
 import { SluiceError } from "../errors.ts";
@@ -21,23 +21,24 @@ export class Slots {
   readonly #ids: ClientOrderIds;
   readonly #byStrategy = new Map<string, Map<string, Slot>>();
   /**
-   * Of each strategy the slots of its last set, in the order of the set; undefined where it was not taken to its end.
+   * The slots of the last set of each strategy, in the order of the set; undefined if the set was not processed to its
+   * end.
    */
   readonly #declared = new Map<string, readonly Slot[] | undefined>();
   readonly #byHash = new Map<string, Slot>();
   readonly #open = new Map<string, Order>();
   readonly #counts = new Map<string, number>();
   readonly #ownerless = new Map<string, Order[]>();
-  /** The newest order of a previous run that the service ended, by slots that are not wanted yet. */
+  /** The newest order of a previous run that the service ended, for each slot that is not wanted yet. */
   readonly #inherited = new Map<string, Order>();
   readonly #surplus = new Set<Order>();
   /** Executed orders of previous runs whose strategy is not known yet. */
   readonly unclaimed: UnclaimedOrders;
   #news: Order[] = [];
-  /** Orders got a slot since they were last asked for. */
+  /** True if orders got a slot since they were last requested. */
   hasClaimed = false;
   readonly #generation: IdGeneration;
-  /** Sets taken so far. */
+  /** Number of sets processed so far. */
   #rounds = 0;
   constructor(ids: ClientOrderIds, generation: IdGeneration) {
     this.#ids = ids;
@@ -45,7 +46,7 @@ export class Slots {
     this.unclaimed = new UnclaimedOrders((strategy, slot) => ids.slotHash(strategy, slot));
   }
 
-  /** Takes a set that asks for nothing to be done now; false, with nothing changed, when there is something to do. */
+  /** Takes a set that requires no action now. Returns false, with nothing changed, if there is something to do. */
   renew(strategy: string, orders: readonly WantedOrder[]): boolean {
     const known = this.#declared.get(strategy);
     if (known?.length !== orders.length) return false;
@@ -57,12 +58,12 @@ export class Slots {
     return isTaken;
   }
 
-  /** The slots whose wanted order appeared, changed or disappeared. */
+  /** Replaces a strategy's set. Returns the slots whose wanted order appeared, changed or disappeared. */
   replace(strategy: string, orders: readonly WantedOrder[]): readonly Slot[] {
     const slots = this.#byStrategy.get(strategy) ?? this.#slotsOf(strategy);
     if (orders.length > 1) checkNames(strategy, orders);
     const round = ++this.#rounds;
-    // Allocated at full size, because growing an array makes room for many.
+    // Allocated at full size, because a growing array reserves room for many elements.
     const changed = new Array<Slot>(orders.length);
     let changes = 0;
     this.#declared.set(strategy, undefined);
@@ -78,7 +79,7 @@ export class Slots {
       slot.round = round;
       if (before !== undefined) {
         if (sameWanted(before, wanted)) return slot;
-        // A settled wanted order is new when another one was wanted in between.
+        // A settled wanted order counts as new if another one was wanted in between.
         slot.settled = undefined;
       }
       changed[changes++] = slot;
@@ -90,14 +91,14 @@ export class Slots {
     for (const slot of slots.values()) {
       if (slot.byHand || slot.wanted === undefined || slot.round === round) continue;
       slot.wanted = undefined;
-      // Wanted again later, it is a new wanted order.
+      // If it is wanted again later, it counts as a new wanted order.
       slot.settled = undefined;
       changed.push(slot);
     }
     return changed;
   }
 
-  /** The slot of an order by hand; undefined when there is nothing to withdraw, a reason when the name is taken. */
+  /** The slot of an order by hand. Undefined if there is nothing to withdraw; a reason if the name is taken. */
   put(strategy: string, name: string, wanted: WantedOrder | undefined): Slot | string | undefined {
     const known = this.#slotsOf(strategy).get(name);
     const isOwn = known?.byHand === true && !known.reserved;
@@ -114,7 +115,7 @@ export class Slots {
     return slot;
   }
 
-  /** The engine's own slot for an order that closes what a strategy protects, or what is closed on demand. */
+  /** The engine's own slot for an order that closes a protected position or closes on demand. */
   reserve(strategy: string, name: string, kind: "reserved" | "closing" | "late" = "reserved"): Slot {
     const known = this.find(strategy, name);
     if (known !== undefined && !known.reserved) {
@@ -155,7 +156,7 @@ export class Slots {
     return this.#open.get(clOrdId);
   }
 
-  /** Takes in an order of ours found at the service; undefined when it is known. */
+  /** Takes in an order of ours found at the service. Undefined if it is already known. */
   adopt(order: Order): Order | undefined {
     const own = this.#ids.read(order.clOrdId);
     if (own === undefined || this.#open.has(order.clOrdId)) return undefined;
@@ -167,13 +168,13 @@ export class Slots {
     return order;
   }
 
-  /** Orders whose slot is not known and that are older than another one of it. */
+  /** Orders of a slot that is not known, except the newest one. */
   superseded(slotHash: string): readonly Order[] {
     const orders = (this.#ownerless.get(slotHash) ?? []).filter((order) => !isClosed(order));
     return orders.length < 2 ? [] : orders.sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1)).slice(1);
   }
 
-  /** Orders that got a slot since this was last asked. */
+  /** Orders that got a slot since the last call. */
   claimed(): readonly Order[] {
     const orders = this.#news;
     this.#news = [];
@@ -181,7 +182,7 @@ export class Slots {
     return orders;
   }
 
-  /** A generation was seen in use: ours go on after it. */
+  /** Called when a generation was seen in use. Ours continue after it. */
   skip(used: number): void {
     this.#generation.seen(used);
   }
@@ -191,17 +192,17 @@ export class Slots {
     return this.#generation.isGiven(generation);
   }
 
-  /** The latest generation of other runs that was seen. */
+  /** The latest generation seen in orders of other runs. */
   get latestSeen(): number | undefined {
     return this.#generation.latest;
   }
 
-  /** The slot of this hash, where it is known. */
+  /** The slot with this hash, if it is known. */
   byHash(hash: string): Slot | undefined {
     return this.#byHash.get(hash);
   }
 
-  /** The order is over. */
+  /** Called when the order is over. */
   close(order: Order): void {
     if (this.#open.get(order.clOrdId) !== order) return;
     this.#open.delete(order.clOrdId);
@@ -218,7 +219,7 @@ export class Slots {
     }
   }
 
-  /** An order of a previous run is over; returns its slot, where there is one. */
+  /** Called when an order of a previous run is over. Returns its slot, if there is one. */
   inherit(order: Order, hash: string): Slot | undefined {
     const slot = this.#byHash.get(hash);
     if (!isConcluded(order)) return slot;
@@ -229,7 +230,7 @@ export class Slots {
     return slot;
   }
 
-  /** The slot's order is over: a surplus one takes its place, if there is one. */
+  /** Called when the slot's order is over. A surplus order takes its place, if there is one. */
   vacate(slot: Slot): void {
     slot.order = undefined;
     slot.isUncompared = false;
@@ -266,7 +267,9 @@ export class Slots {
     return this.#counts.get(strategy) ?? 0;
   }
 
-  /** A slot name of the strategy is known: its executed orders of previous runs are taken in by `settleIn`. */
+  /**
+   * Registers a slot name of the strategy. Executed orders of previous runs in that slot are taken in by `settleIn`.
+   */
   claim(strategy: string, name: string): void {
     this.unclaimed.claim(strategy, name);
     if (this.unclaimed.hasClaimed) this.hasClaimed = true;
@@ -310,7 +313,7 @@ export class Slots {
     this.claim(strategy, name);
     slot.inherited = this.#inherited.get(slot.hash);
     this.#inherited.delete(slot.hash);
-    // The newest is taken over; it is what the previous run wanted last.
+    // The newest order is taken over, because it shows what the previous run wanted last.
     const left = (this.#ownerless.get(slot.hash) ?? []).sort((a, b) => (a.clOrdId < b.clOrdId ? 1 : -1));
     this.#ownerless.delete(slot.hash);
     for (const order of left) this.#claim(order, slot);

@@ -1,11 +1,11 @@
 /**
  * Balance of the coin that a spot exit sells, read after the service has rejected the exit for insufficient funds.
  *
- * The position of a strategy by its fills may exceed the coins of the account: a fee that was taken in a third way,
- * coins that were moved by hand, or a journal of before fees in coins were counted. An exit that asks for more than is
- * there is rejected as a whole.
+ * By its fills, a strategy may hold more coins than the account: a fee was taken in a third currency, coins were moved
+ * by hand, or the journal is from before fees in coins were counted. If an exit asks for
+ * more coins than the account has, the service rejects the whole order.
  *
- * Invariants: nothing is read before a rejection; a balance counts only when it was read after the rejection, and until
+ * Invariants: nothing is read before a rejection; a balance is valid only if it was read after the rejection, and until
  * the next own fill of the product; until it is known no exit of the product is sent.
  * Not here: the size that follows from it (exit-size.ts), when an exit is tried again (exits.ts).
  */
@@ -19,13 +19,13 @@ import type { PolledResource } from "./state/polled-resource.ts";
 
 /** Coins of the account. */
 interface Coins {
-  /** Orders may use them. */
+  /** Coins that orders may use. */
   readonly available: Decimal;
-  /** Also those that open orders hold. */
+  /** All coins, including those that open orders hold. */
   readonly balance: Decimal;
 }
 
-/** `unread` from the rejection to the next reading. */
+/** `unread` between the rejection and the next read. */
 export type Cover = Coins | "unread";
 
 export type Balances = Pick<PolledResource<readonly BalanceRecord[]>, "watch" | "refresh">;
@@ -33,9 +33,9 @@ export type Balances = Pick<PolledResource<readonly BalanceRecord[]>, "watch" | 
 interface CoverOptions {
   readonly clock: Clock;
   readonly balances: Balances | undefined;
-  /** The service's code of an order that the account cannot pay for. */
+  /** The service's code for an order that the account cannot pay for. */
   readonly fundsCode: string;
-  /** The coins of an instrument were read. */
+  /** Called when the coins of an instrument were read. */
   readonly onRead: (instId: string) => void;
 }
 
@@ -46,7 +46,7 @@ interface Looked {
 }
 
 const none: Coins = { available: zero, balance: zero };
-/** As long as an exit waits for coins. */
+/** Largest age of the balance that is watched while an exit waits for coins. */
 const lookMs = 60_000;
 
 export class SpotCover {
@@ -57,12 +57,12 @@ export class SpotCover {
     this.#options = options;
   }
 
-  /** Undefined while no rejection indicates that the account has less than the strategies hold. */
+  /** Undefined while no rejection shows that the account has less than the strategies hold. */
   of(instId: string): Cover | undefined {
     return this.#looked.get(instId)?.cover;
   }
 
-  /** An order was rejected. */
+  /** Called when an order was rejected. */
   rejected({ spec: { instId, side, reduceOnly }, reason }: Order): void {
     const { balances, clock, fundsCode } = this.#options;
     if (balances === undefined || !reduceOnly || side !== "sell" || instTypeOf(instId) !== "SPOT") return;
@@ -81,7 +81,7 @@ export class SpotCover {
     balances.refresh();
   }
 
-  /** Something of the product was executed: what was read is of before. */
+  /** Called when something of the product was executed. The earlier balance is outdated. */
   moved(instId: string): void {
     if (this.#looked.size > 0) this.#end(instId);
   }

@@ -21,18 +21,20 @@ interface ClaimedOrder extends Unclaimed {
   readonly slot: string;
 }
 
-/** Slots of the engine's own that close what a slot opened: `<slot>.exit`, and numbered ones where that is taken. */
+/**
+ * Suffixes of the engine's own slots that close what a slot opened: `<slot>.exit`, and numbered ones if that is taken.
+ */
 const exitSuffixes = [".exit", ...Array.from({ length: 8 }, (_, index) => `.exit${index + 2}`)];
 const exitsOf = (names: readonly string[]): readonly string[] =>
   names.flatMap((name) => exitSuffixes.map((suffix) => name + suffix));
 
-/** Orders placed by hand without a name have these slots in each run: they are not the same slot to another run. */
+/** Slots of orders placed by hand without a name. They have the same names in every run, but are not the same slots. */
 export const numberedSlots = Array.from({ length: 1_000 }, (_, index) => `#${index}`);
 
 export class UnclaimedOrders {
   readonly #hashOf: (strategy: string, slot: string) => string;
   readonly #waiting = new Map<string, Unclaimed>();
-  /** Orders whose strategy is in the journal: their executions are in its position, also while they have no slot. */
+  /** Orders whose strategy is in the journal. Its position contains their executions even while they have no slot. */
   readonly #owned = new Set<string>();
   #claimed: ClaimedOrder[] = [];
 
@@ -50,14 +52,17 @@ export class UnclaimedOrders {
     this.#waiting.set(order.clOrdId, { order, slotHash, generation });
   }
 
-  /** It is booked elsewhere, also where a slot has claimed it meanwhile. Returns false where it was not here. */
+  /**
+   * Called when an order is booked elsewhere, even if a slot has claimed it meanwhile. Returns false if it was not
+   * here.
+   */
   drop(clOrdId: string): boolean {
     const before = this.#claimed.length;
     this.#claimed = this.#claimed.filter(({ order }) => order.clOrdId !== clOrdId);
     return this.#waiting.delete(clOrdId) || this.#claimed.length < before;
   }
 
-  /** Oldest first. */
+  /** All unclaimed orders, oldest first. */
   all(): readonly Order[] {
     return [...this.#waiting.values()].sort(byAge).map(({ order }) => order);
   }
@@ -68,12 +73,18 @@ export class UnclaimedOrders {
     return [...this.#waiting.values()].some(({ order }) => order.spec.instId === instId);
   }
 
-  /** A strategy uses this slot name, so that its orders and those which close what they opened are known. */
+  /**
+   * Called when a strategy uses this slot name. Its orders are now known, and so are those that closed what they
+   * opened.
+   */
   claim(strategy: string, name: string): void {
     if (this.#waiting.size > 0) this.#claim(strategy, [name, ...exitsOf([name])]);
   }
 
-  /** A strategy of the config: claims the orders of slots that the framework names, by hand or to close a position. */
+  /**
+   * Called with a strategy of the config. Claims the orders of slots that the framework names: by hand, or to close a
+   * position.
+   */
   claimNamed(strategy: string): void {
     if (this.#waiting.size === 0) return;
     const orders = this.all();

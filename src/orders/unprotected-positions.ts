@@ -1,6 +1,6 @@
 /**
- * Slots whose exit is not in force although the strategy has a position: reported once when it begins, and once when it
- * is over.
+ * Slots whose exit is not in force although the strategy has a position. Each is reported once when this begins, and
+ * once when it ends.
  *
  * Not here: when the exit is placed again (exits.ts).
  */
@@ -10,7 +10,9 @@ import type { Slot } from "./slot.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 import type { World } from "./world.ts";
 
-/** The exit that the slot wants is not in force. `qty`: base quantity of the position that it leaves open. */
+/**
+ * Called when the exit that the slot wants is not in force. `qty` is the base quantity of the position that stays open.
+ */
 export const beginUnprotected = (
   slot: Slot,
   { instId, side }: Pick<WantedOrder, "instId" | "side">,
@@ -23,7 +25,7 @@ export const beginUnprotected = (
   return [record({ type: "position.unprotected", strategy, slot: name, instId, side, qty: spell(qty), reason })];
 };
 
-/** The exit is in force, or nothing is left to reduce. */
+/** Called when the exit is in force, or nothing is left to reduce. */
 export const endUnprotected = ({ exitLimits }: Pick<World, "exitLimits">, slot: Slot): Effects => {
   if (slot.unprotected === undefined) return noEffects;
   const { strategy, name, unprotected } = slot;

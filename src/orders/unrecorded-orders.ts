@@ -1,5 +1,5 @@
 /**
- * Unrecorded orders: what orders of this instance executed that the journal does not have, booked from the service's
+ * Unrecorded orders: executions of this instance's orders that the journal does not contain, booked from the service's
  * records.
  *
  * A journal may lack its last orders: another process sent them after its copy was made, the disk was full, or a file
@@ -20,8 +20,7 @@ import { advance, foundOrder, hasExecuted, type Order } from "./order-state.ts";
 /** End of the journal of previous runs, for one user. */
 export interface JournalEnd {
   /**
-   * Generation of the last order that it accounts for; undefined where it accounts for none, so that every own order
-   * came after it.
+   * Generation of the last order that it contains. Undefined if it contains none; every own order then came after it.
    */
   readonly after: number | undefined;
   /** Time of its last record on the machine's calendar, in milliseconds. */
@@ -30,13 +29,13 @@ export interface JournalEnd {
   readonly owners: ReadonlyMap<string, string>;
 }
 
-/** Strategies have declared their slots by then, or wait for a market. */
+/** Time after which strategies have declared their slots, or are waiting for a market. */
 const unclaimedMs = 15_000;
 const lateReason = "executed before, and missing in the journal";
 
 export class UnrecordedOrders {
   readonly #state: ManagerState;
-  /** Orders that were booked here, or are tracked. */
+  /** Orders that were booked here or are tracked elsewhere. */
   readonly #taken = new Set<string>();
   readonly #reported = new Set<string>();
   #end: JournalEnd | undefined;
@@ -48,8 +47,8 @@ export class UnrecordedOrders {
   }
 
   /**
-   * The journal of previous runs was read, and the service's history back to its end. Without an end, as of a journal
-   * that is new, only orders that are open are recorded.
+   * Called when the journal of previous runs was read, and the service's history back to the journal's end. Without an
+   * end, for example with a new journal, only open orders are recorded.
    */
   begin(records: readonly OrderRecord[], end: JournalEnd | undefined): Effects {
     const { slots, options } = this.#state;
@@ -79,7 +78,7 @@ export class UnrecordedOrders {
     return [{ kind: "keep", order }];
   }
 
-  /** A record of ours that belongs to no order that is open. */
+  /** Takes a record of ours that belongs to no open order. */
   take(record: OrderRecord): Effects {
     const { clOrdId } = record;
     const { ids, slots, options } = this.#state;
@@ -108,7 +107,7 @@ export class UnrecordedOrders {
     if (own !== undefined) this.#state.slots.unclaimed.keep(order, own.slotHash, own.generation);
   }
 
-  /** Books orders whose slot has become known; what they did may make others known. */
+  /** Books orders whose slot has become known. Their consequences may make further slots known. */
   settle(): Effects {
     const claimed = this.#state.slots.unclaimed.takeClaimed();
     if (claimed.length === 0) return noEffects;
@@ -137,7 +136,7 @@ export class UnrecordedOrders {
     });
     return owned.map(({ order, slotHash, name, strategy }) =>
       next(() => {
-        // What follows from the order before may have booked this one.
+        // The consequences of the previous order may have booked this one.
         if (strategy === undefined || !slots.unclaimed.drop(order.clOrdId)) return noEffects;
         return this.#book(order, strategy, name, slotHash);
       }),
@@ -167,7 +166,7 @@ export class UnrecordedOrders {
     const waiting = slots.unclaimed.all();
     if (waiting.length === 0) return noEffects;
     const due = (): Effects => slots.unclaimed.all().flatMap((order) => this.#report(order));
-    // The journal keeps them as open, so that a later run looks for their strategy as well.
+    // The journal keeps them as open orders, so that a later run looks for their strategy as well.
     return [
       ...waiting.map((order): Effect => ({ kind: "keep", order })),
       { kind: "schedule", at: options.clock.now() + unclaimedMs, due },

@@ -1,8 +1,8 @@
 /**
- * Slots that wait before they may place what they want, by what they wait for.
+ * Slots that wait before they may place what they want, by the cause of the wait.
  *
  * Invariants: a slot waits at most once for each cause; slots of one cause keep the order in which they came; a slot
- * that wants nothing waits for nothing.
+ * without a wanted order does not wait.
  * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).
  */
 import { type Effects, joined, noEffects } from "./effects.ts";
@@ -10,21 +10,21 @@ import type { Slot } from "./slot.ts";
 import type { WantedOrder } from "./wanted-order.ts";
 
 export type WaitCause =
-  /** Cancels of other exits of its side take effect. */
+  /** Waits until cancels of other exits of its side take effect. */
   | "cancels"
-  /** Another process that may lead goes first. */
+  /** Waits while another process that may lead goes first. */
   | "other process"
-  /** The rest of an exit may leave: at an instant, after a fill, or after the end of an order. */
+  /** Waits until the rest of an exit may leave: at an instant, after a fill, or after the end of an order. */
   | "rest"
-  /** The market moves, so that a post-only order would not take. */
+  /** Waits until the market moves, so that a post-only order would not take. */
   | "quote"
-  /** The first quote of the instrument. */
+  /** Waits for the first quote of the instrument. */
   | "first quote"
-  /** An order that ended makes room. */
+  /** Waits until an order ends and makes room. */
   | "room"
-  /** A refused order of the engine's own is ruled on again. */
+  /** Waits until a refused order of the engine's own is checked again. */
   | "ruling"
-  /** The turn of its strategy, whose rate of changes is limited. */
+  /** Waits for the turn of its strategy, whose rate of changes is limited. */
   | "pace";
 
 interface Wait {
@@ -42,7 +42,7 @@ export interface Hold {
 
 /** Nothing holds the slot back. */
 export const free: Hold = { isHeld: false, effects: noEffects };
-/** It is held back, and what ends that is under way. */
+/** The slot is held back, and what will end that is under way. */
 export const held: Hold = { isHeld: true, effects: noEffects };
 
 /** The second of two reasons, with the effects of both. */
@@ -54,7 +54,7 @@ const noSlots: readonly Slot[] = [];
 export class Waits {
   readonly #byCause = new Map<WaitCause, Map<Slot, Wait>>();
 
-  /** A slot that waits for the cause already keeps its place. */
+  /** If the slot already waits for this cause, it keeps its place. */
   set(cause: WaitCause, slot: Slot, until = Number.POSITIVE_INFINITY, wanted = slot.wanted): Wait {
     let waits = this.#byCause.get(cause);
     if (waits === undefined) {
@@ -79,13 +79,13 @@ export class Waits {
     return this.#byCause.get(cause)?.size ?? 0;
   }
 
-  /** The slots that wait for the cause, in the order in which they came. */
+  /** The slots that wait for the cause, in the sequence in which they began to wait. */
   of(cause: WaitCause): readonly Slot[] {
     const waits = this.#byCause.get(cause);
     return waits === undefined || waits.size === 0 ? noSlots : [...waits.keys()];
   }
 
-  /** The slot wants nothing any more. */
+  /** Called when the slot wants nothing any more. */
   forget(slot: Slot): void {
     for (const waits of this.#byCause.values()) waits.delete(slot);
   }

@@ -1,9 +1,9 @@
 /**
  * Wanted orders, and their conversion into the service's terms.
  *
- * Invariants: prices are brought onto the tick towards the passive side and sizes onto the lot downwards, never the
- * other way; one of `qty`, `notional`, `sz` is the size and the profile has the unit of the service's `sz`; nothing
- * is guessed: what cannot be converted is refused with the reason.
+ * Invariants: prices are rounded to the tick towards the passive side and sizes down to the lot, never the other way;
+ * the size is given as exactly one of `qty`, `notional` and `sz`, and the profile has the unit of the service's `sz`;
+ * nothing is guessed: an order that cannot be converted is refused with the reason.
  * Not here: whether it may be sent (orders/risk/pre-trade-checks.ts), whether it differs from what rests (plan.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
@@ -44,10 +44,10 @@ export interface WantedOrder {
   readonly px?: string;
   /**
    * Size in base currency. Give exactly one of `qty`, `notional`, `sz`. Where the service counts `sz` in quote
-   * currency, a market order of up to 1,000 lots comes out exact as long as its price moves by less than half a lot's
-   * worth on the way; a larger one aims 0.05 % below and a second order brings the rest, so that a better price does
-   * not buy too much. What still differs when the order is complete, also because the book held too little, is reported
-   * as the event `order.inexact`.
+   * currency, a market order of up to 1,000 lots executes exactly this size as long as its price moves by less than
+   * half a lot's worth on the way. A larger one aims 0.05 % below and a second order executes the rest, so that a
+   * better price does not buy too much. A difference that remains when the order is complete, for example because the
+   * book held too little, is reported as the event `order.inexact`.
    */
   readonly qty?: string;
   /** Size in quote currency. */
@@ -56,21 +56,21 @@ export interface WantedOrder {
   readonly sz?: string;
   /**
    * An exit: it reduces what this strategy holds by its own fills, and never opens or turns a position of its own. No
-   * more is sent than the strategy holds, also where the size is larger. Where it holds nothing the order waits unsent
-   * until it does; one that is placed by hand is refused. Only where the strategy has never traded the instrument, and
-   * no other strategy holds it, the service decides: a position may be older than the journal.
+   * more is sent than the strategy holds, even if the size is larger. While the strategy holds nothing, the order waits
+   * unsent; an order that is placed by hand is refused. The service decides only if the strategy has never traded the
+   * instrument and no other strategy holds it, because a position may be older than the journal.
    *
-   * Where other strategies hold the opposite and the account's net position does not cover the order, it is sent
-   * without the service's reduce-only flag. Then what other orders of the strategy may still reduce on this side is
-   * subtracted first. Orders of the same side that are wanted next to the exit and are no exits do not count: what they
-   * execute may open a position. A market order whose size the service counts in quote currency then stays below what
-   * is held while the price moves by up to 2 % on the way, and the rest follows.
+   * If other strategies hold the opposite and the account's net position does not cover the order, it is sent without
+   * the service's reduce-only flag. Its size is then first reduced by what other exits of the strategy may still reduce
+   * on this side. Orders of the same side that are wanted at the same time and are not exits do not count: their
+   * executions may open a position. A market order whose size the service counts in quote currency stays below the held
+   * quantity while the price moves by up to 2 % on the way, and the rest follows.
    *
-   * An exit waits until cancels of other exits of its side have taken effect, and is placed again, later each time,
-   * while it was rejected, cut or canceled by the service and the strategy still holds what it should reduce;
-   * `position.unprotected` reports that. One that rests and is canceled by another client is reported, not placed
-   * again; one that the engine's own watchdog canceled is. One that rests and has become larger than what is held is
-   * replaced.
+   * An exit waits until cancels of other exits of its side have taken effect. If the service rejected, cut or canceled
+   * it and the strategy still holds what it should reduce, it is placed again after pauses that grow;
+   * `position.unprotected` reports that. An exit that rests and is canceled by another client is reported and not
+   * placed again; if the engine's own watchdog canceled it, it is placed again. An exit that rests and has become
+   * larger than the held quantity is replaced.
    */
   readonly reduceOnly?: boolean;
   /** A resting order whose price is at most this far from `px` is left alone: its place in the queue is worth more. */
@@ -81,19 +81,18 @@ export interface WantedOrder {
    */
   readonly round?: string | number;
   /**
-   * Treatment of a `post_only` order that would take by the last known quote, or the last price where there are no
-   * quotes, when its slot opens. `touch`: it rests at the nearest price that does not take, one tick behind the
+   * Treatment of a `post_only` order that would take when its slot opens, judged by the last known quote, or by the
+   * last price if there are no quotes. `touch`: it rests at the nearest price that does not take, one tick behind the
    * opposite best, and stays there until the wanted order changes. `skip`: it is left out for as long as it would take.
-   * `reject`: it is sent as it is, and the service rejects it; while quota is scarce a slot whose orders are rejected
-   * so one after the other is slowed down (event `order.slowed`). Default `reject`.
+   * `reject`: it is sent as it is, and the service rejects it; while quota is scarce, a slot with several such
+   * rejections in a row is slowed down (event `order.slowed`). Default `reject`.
    */
   readonly cross?: Cross;
   /**
    * Stop-loss, take-profit and trailing stop of what this order buys or sells, from its first fill on. They outlive the
-   * wanted order and, with a journal, the process; they end when nothing is left of it, and when the same slot is
-   * wanted with an empty `protect`. Wanted again with another `protect` the same slot moves them. When one is
-   * triggered, what was not executed of this order is withdrawn, and exits of the strategy's own on that side
-   * wait.
+   * wanted order and, with a journal, the process. They end when nothing of the position is left, and when the same
+   * slot is wanted with an empty `protect`. To move them, want the same slot with another `protect`. When one is
+   * triggered, the rest of this order is withdrawn, and the strategy's own exits on that side wait.
    */
   readonly protect?: Protect;
   /** Label for `orders.cancel({ tag })`. */
@@ -122,7 +121,7 @@ export interface OrderSpec {
   readonly reduceOnly: boolean;
 }
 
-/** `isUnquoted`: the first quote of the product may end it. */
+/** `isUnquoted` is true if the first quote of the product may end the refusal. */
 interface Unspecified {
   readonly ok: false;
   readonly reason: string;
@@ -134,7 +133,7 @@ export type Specified =
   | { readonly ok: true; readonly spec: OrderSpec; readonly baseQty: Decimal | undefined }
   | Unspecified;
 
-/** Returns whether what is not executed at once stays in the book. */
+/** Returns whether the part that is not executed at once stays in the book. */
 export const canRest = (ordType: OrdType): boolean => ordType === "limit" || ordType === "post_only";
 
 /**
@@ -182,15 +181,15 @@ const sameKind = (a: WantedOrder, b: WantedOrder): boolean =>
   (a.ordType ?? "limit") === (b.ordType ?? "limit") &&
   (a.reduceOnly === true) === (b.reduceOnly === true);
 
-/** Returns whether a resting order at `px` would take, the best price of the other side being `best`. */
+/** Returns whether an order at `px` would take if the best price of the other side is `best`. */
 export const takes = (side: Side, px: Decimal, best: Decimal): boolean =>
   side === "buy" ? compare(px, best) >= 0 : compare(px, best) <= 0;
 
-/** The price on the tick, moved towards the passive side. */
+/** The price rounded to the tick, towards the passive side. */
 export const onTick = (side: Side, px: Decimal, tickSize: Decimal): Decimal =>
   toStep(px, tickSize, side === "buy" ? "down" : "up");
 
-/** The price on the tick next to `best` that does not take. */
+/** The price next to `best` on the tick that does not take. */
 const behind = (side: Side, best: Decimal, tickSize: Decimal): Decimal => {
   const step = onTick(side, best, tickSize);
   if (!equal(step, best)) return step;
@@ -201,7 +200,7 @@ const no = (reason: string): Unspecified => ({ ok: false, reason });
 
 const quotePlaces = 12;
 
-/** Price and sizes of a wanted order that are given. */
+/** Price and sizes that a wanted order gives. */
 interface Amounts {
   readonly px: Decimal | undefined;
   readonly qty: Decimal | undefined;
@@ -209,7 +208,7 @@ interface Amounts {
   readonly sz: Decimal | undefined;
 }
 
-/** Value of a price or a size; undefined where there is none, and the reason where the text cannot be used. */
+/** Value of a price or a size; undefined if it is not given, a reason if the text is invalid. */
 const amountOf = (name: keyof Amounts, text: unknown): Decimal | string | undefined => {
   if (text === undefined) return undefined;
   if (!isDecimal(text)) return `${name} ${JSON.stringify(text)} is not decimal text`;
@@ -217,7 +216,7 @@ const amountOf = (name: keyof Amounts, text: unknown): Decimal | string | undefi
   return isPositive(value) ? value : `${name} ${text} is not positive`;
 };
 
-/** Amounts of a wanted order, or the reason why they cannot be used. */
+/** Amounts of a wanted order, or the reason why they are invalid. */
 const amountsIn = (wanted: WantedOrder): Amounts | string => {
   const px = amountOf("px", wanted.px);
   if (typeof px === "string") return px;
@@ -229,7 +228,7 @@ const amountsIn = (wanted: WantedOrder): Amounts | string => {
   return typeof sz === "string" ? sz : (kindProblem(wanted) ?? { px, qty, notional, sz });
 };
 
-/** Reason why the other fields of a wanted order cannot be used; undefined where they can. */
+/** Reason why the other fields of a wanted order are invalid; undefined if they are valid. */
 const kindProblem = ({ ordType = "limit", px, keepWithin, cross }: WantedOrder): string | undefined => {
   if (keepWithin !== undefined && !isDecimal(keepWithin))
     return `keepWithin ${JSON.stringify(keepWithin)} is not decimal text`;
@@ -240,8 +239,8 @@ const kindProblem = ({ ordType = "limit", px, keepWithin, cross }: WantedOrder):
 
 /**
  * Converts a wanted order into the service's terms. `marketPx` is the best price of the other side; it is needed only
- * to convert sizes of market orders and to rest at the touch. `isBounded`: a market order that is sized by an amount
- * stays below its quantity rather than above it.
+ * to convert sizes of market orders and to rest at the touch. With `isBounded`, a market order that is sized by an
+ * amount executes less than its quantity rather than more.
  */
 export const specify = (
   wanted: WantedOrder,
@@ -279,13 +278,15 @@ const priceOf = (
   return isPositive(asked) ? asked : `px ${px} is below one tick of ${tickSize}`;
 };
 
-/** A refusal that the first quote of the product may end; `purpose`: use of the quote. */
+/** A refusal that the first quote of the product may end. `purpose` is the use of the quote. */
 export const unquoted = (instId: string, purpose: string) =>
   ({ reason: `no quote of ${instId} is known yet to ${purpose}`, isUnquoted: true }) as const;
 
 type Sized = { readonly ok: true; readonly sz: string; readonly baseQty: Decimal | undefined } | Unspecified;
 
-/** Number of lots up to which a difference of half a lot, 0.05 %, in the price leaves the quantity exact. */
+/**
+ * Number of lots up to which a price change of 0.05 % is worth at most half a lot, so that the quantity stays exact.
+ */
 const exactLotsMax = read("1000");
 const aimBelow = read("0.9995");
 const half = read("0.5");
@@ -310,14 +311,14 @@ const boundedAmount = (qty: Decimal, lotSize: Decimal, px: Decimal): Decimal => 
   return mul(add(aimed, halfLot), px);
 };
 
-/** Amount that an order may spend, by how surely it meets its price. */
+/** Amount that an order may spend, by the way it is sized. */
 const amountsOf = {
   priced: (qty: Decimal, _: Decimal, px: Decimal): Decimal => mul(qty, px),
   aimed: aimedAmount,
   bounded: boundedAmount,
 };
 
-/** Contracts in steps of the lot where a lot is a finite part of a contract, else whole contracts. */
+/** Contracts, rounded to the lot if a lot is a finite fraction of a contract, otherwise to whole contracts. */
 const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal => {
   const step = div(lotSize, contract, quotePlaces);
   return div(qty, contract, equal(mul(step, contract), lotSize) ? quotePlaces : 0);
@@ -325,7 +326,7 @@ const contractsOf = (qty: Decimal, lotSize: Decimal, contract: Decimal): Decimal
 
 type Unit = Profile["order"]["szUnit"]["SPOT"];
 
-/** Size of a market order without any quote: one that needs no price can still be sent. */
+/** Size of a market order without any quote. An order that needs no price for it can still be sent. */
 const unpricedSize = ({ qty, notional, sz }: Amounts, unit: Unit, { instId, lotSize }: InstrumentRecord): Sized => {
   const asIs = sz ?? (unit === "quote_notional" ? notional : undefined);
   if (asIs !== undefined) return { ok: true, sz: spell(asIs), baseQty: undefined };
@@ -345,7 +346,7 @@ const choiceProblem = (amounts: Amounts): string | undefined => {
   return `give exactly one of qty, notional and sz, not ${given.join(" and ") || "none"}`;
 };
 
-/** Base currency of the wanted size at this price. */
+/** Base quantity of the wanted size at this price. */
 const wantedBase = (
   { qty, notional, sz = zero }: Amounts,
   unit: Unit,
@@ -376,7 +377,7 @@ const sizeOf = (
   if (sz !== undefined) return { ok: true, sz: spell(sz), baseQty: lots };
   if (unit === "base") return { ok: true, sz: spell(lots), baseQty: lots };
   if (unit === "contracts") return contractsSize(lots, lotSize, instrument);
-  // An amount of quote currency is sent as wanted; a quantity becomes the exact amount it costs.
+  // An amount of quote currency is sent as wanted. A quantity is converted into the exact amount that it costs.
   return { ok: true, sz: spell(notional ?? amountsOf[sizing](lots, lotSize, px)), baseQty: lots };
 };
 

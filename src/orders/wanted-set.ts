@@ -1,11 +1,10 @@
 /**
- * Validation of what a strategy emitted, or placed by hand: checks that it is a list of wanted orders, or one, and
- * copies it. Pure.
+ * Validation of a strategy's emission, or of an order placed by hand: checks that it is a list of wanted orders, or one
+ * order, and copies it. Pure.
  *
- * Invariants: a set that passes can be compared and marked without throwing; it is a copy, which later changes of the
- * author's objects and their getters do not affect; an error names the strategy, the order, the field and the value
- * found.
- * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts); a refused order does not end its strategy,
+ * Invariants: a set that passes can be compared and marked without throwing; it is a copy, so later changes of the
+ * author's objects and getters do not affect it; an error names the strategy, the order, the field and the value found.
+ * Not here: whether an order may be sent (orders/risk/pre-trade-checks.ts). A refused order does not end its strategy;
  * a malformed set does.
  */
 import { isDecimal } from "../decimal.ts";
@@ -21,7 +20,7 @@ const crosses: readonly Cross[] = ["touch", "skip", "reject"];
 
 const ordersMax = 1_000;
 
-/** Set that a strategy wants. */
+/** A strategy's set after validation. */
 interface WantedSet {
   readonly orders: readonly WantedOrder[];
   /** Protections of whole positions. */
@@ -56,11 +55,14 @@ export const takeWanted = (strategy: string, emitted: unknown): WantedSet => {
   return { orders, protections };
 };
 
-/** It names an instrument and what protects it, and no slot. */
+/** Returns true if the item names an instrument and a protection, but no slot. */
 const isProtection = (item: unknown): item is Readonly<Record<string, unknown>> =>
   typeof item === "object" && item !== null && "protect" in item && !("slot" in item);
 
-/** Several of one position are one: a stop and a take-profit of helpers of their own belong together. */
+/**
+ * Merges several protections of one position into one, so that a stop and a take-profit made by separate constructors
+ * belong together.
+ */
 const withProtection = (
   strategy: string,
   before: readonly WantedProtection[],
@@ -97,7 +99,7 @@ const withProtection = (
   return [...before.filter((one) => one !== own), merged];
 };
 
-/** Two levels deep, without fields that are not given. */
+/** Copies two levels, without fields that are undefined. */
 const copyOfProtect = (protect: Protect): Protect =>
   Object.fromEntries(
     Object.entries(protect)
@@ -105,13 +107,16 @@ const copyOfProtect = (protect: Protect): Protect =>
       .map(([field, value]: [string, unknown]) => [field, typeof value === "object" ? { ...value } : value]),
   );
 
-/** Copies an order that is placed by hand, or returns what is wrong with it. */
+/** Copies an order that is placed by hand, or returns the reason why it is invalid. */
 export const takePlaced = (order: unknown): WantedOrder | string => {
   const taken = copyOf(order, "an order");
   return typeof taken === "string" ? `orders.place was given ${ended(taken)}` : taken;
 };
 
-/** Copies an order, each field read once, into an object of one shape. `place` names an order without a slot. */
+/**
+ * Copies an order, reading each field once, into an object of one shape. `place` names an order without a slot in
+ * messages.
+ */
 const copyOf = (order: unknown, place: string): WantedOrder | string => {
   if (typeof order !== "object" || order === null)
     return `${shown(order)} as ${place}. An order has slot, instId, side, px and a size`;
@@ -141,7 +146,7 @@ const copyOf = (order: unknown, place: string): WantedOrder | string => {
   return copy as WantedOrder;
 };
 
-/** Names of these fields at other services. */
+/** Names of these fields at other services, for hints in messages. */
 const otherNames: Readonly<Record<string, string>> = {
   type: "ordType",
   price: "px",
@@ -157,7 +162,7 @@ const meant = (field: string): string => {
   return name === undefined ? `${didYouMean(field, [...known])} Leave it out` : ` Did you mean "${name}"?`;
 };
 
-/** An unknown field of the order, or one of its copy that is not the text it has to be. */
+/** Problem with an unknown field of the order, or with a field of the copy that is not text as required. */
 const fieldProblem = (order: object, fields: Readonly<Record<(typeof textFields)[number], unknown>>) => {
   for (const field in order) if (!known.has(field)) return `the unknown field "${field}".${meant(field)}`;
   const { slot, instId, side, ordType, px, qty, notional, sz, keepWithin, tag } = fields;

@@ -1,5 +1,5 @@
 /**
- * World: state of the order manager as its policies see it.
+ * World: the state of the order manager as its policies see it.
  *
  * Not here: the state itself (manager-state.ts).
  */
@@ -34,31 +34,31 @@ export interface PostOnlyState {
   /** Instruments whose waiting slots are looked at again by a timer. */
   readonly looks: Set<string>;
   /**
-   * Rejections in a row, by strategy and slot: a slot that was withdrawn and is wanted again continues its series.
+   * Rejections in a row, by strategy and slot. A slot that was withdrawn and is wanted again continues its series.
    */
   readonly series: Map<string, Series>;
 }
 
 /** Refusals of wanted orders. */
 export interface RefusalState {
-  /** The slot that is ruled on again now. */
+  /** The slot that is being checked again. */
   retried: Slot | undefined;
-  /** Instant at which the list of instruments was asked for last. */
+  /** Instant at which the list of instruments was last requested. */
   relistedAt: number;
-  /** `ending`: nothing waits for a quote any more. `ended`: nothing is asked for any more. */
+  /** `ending`: nothing waits for a quote any more. `ended`: nothing is requested any more. */
   phase: "running" | "ending" | "ended";
 }
 
-/** Rate of one strategy's changes. */
+/** State of the rate limit for one strategy's changes. */
 export interface Pace {
   /** Instant at which its bucket of tokens is full. */
   fullAt: number;
-  /** A timer gives the next slot its turn. */
+  /** True while a timer is set to give the next slot its turn. */
   armed: boolean;
 }
 
 export interface World {
-  /** Instant of the decision. */
+  /** Instant at which the decision is made. */
   readonly now: number;
   readonly options: OrderManagerOptions;
   readonly source: EntrySource;
