@@ -1,5 +1,5 @@
 /**
- * Protections in words of their own, for sets of wanted orders.
+ * Constructors of protections, for sets of wanted orders.
  *
  * Not here: what they mean (protect.ts).
  */
@@ -8,7 +8,7 @@ import type { PositionSide, Protect, ProtectPx, Trailing, Trigger, WantedProtect
 
 /** Position that is protected, and the price that triggers. */
 interface ProtectionOptions {
-  /** Needed with a price that does not count from the entry; both sides when left out. */
+  /** Needed with a price that does not count from the entry. If left out, the protection covers both sides. */
   readonly side?: PositionSide;
   /** Default `best`. */
   readonly trigger?: Trigger;
@@ -21,8 +21,8 @@ const protection = (instId: string, levels: Protect, { side, trigger }: Protecti
 });
 
 /**
- * An entry with its stop-loss and take-profit: the one reached first closes the quantity of the entry, and ends the
- * other. The same as the order with `protect`.
+ * An entry with its stop-loss and take-profit. The level that is reached first closes the quantity of the entry and
+ * ends the other level. Same as the order with `protect`.
  *
  * @param entry - the order that opens the position
  * @param protect - stop-loss, take-profit or trailing stop of the filled quantity
@@ -58,7 +58,7 @@ export const takeProfit = (instId: string, at: ProtectPx, options: ProtectionOpt
   protection(instId, { takeProfit: at }, options);
 
 /**
- * Closes the strategy's position in an instrument when the price falls so far behind its best since the entry.
+ * Closes the strategy's position in an instrument when the price falls this far behind its best since the entry.
  *
  * @param instId - the instrument of the position
  * @param distance - `{ by: "500" }` in quote currency or `{ percent: "1" }`

@@ -1,9 +1,9 @@
 /**
  * Closing order of a protection: the one slot through which a position is closed at every level.
  *
- * Invariants: one slot for stop and take-profit, so that a stop leaves only when a resting take-profit is known to be
- * gone; where that takes too long a second slot is used, if nothing can be closed twice; never more is asked for than
- * is covered; what was refused or forgotten is not asked for again by itself.
+ * Invariants: stop and take-profit use one slot, so that a stop leaves only when a resting take-profit is known to be
+ * gone; if that takes too long and nothing can be closed twice, a second slot is used; never more is requested than is
+ * covered; a quantity that was refused or withdrawn is not requested again automatically.
  * Not here: when it is due (protections.ts), follow-up of a rejected or cut one (orders/exits.ts).
  */
 import { compare, type Decimal, equal, isPositive, positive, spell, sub, zero } from "../../decimal-value.ts";
@@ -20,7 +20,7 @@ export class ClosingOrder {
   /** Remaining wanted quantity. */
   #left: Decimal = zero;
   #round = 0;
-  /** It does not wait for the order that its first slot holds. */
+  /** True if it does not wait for the order that its first slot holds. */
   #isLate = false;
 
   constructor(protection: Protection, slots: Slots) {
@@ -32,13 +32,13 @@ export class ClosingOrder {
     return this.#slots.find(this.#protection.name.strategy, this.#slotName);
   }
 
-  /** An order of the slot that is not what is wanted now, and not over. */
+  /** An order in the slot that is not over and is not the one that is wanted now. */
   get obstacle(): Order | undefined {
     const order = this.slot?.order;
     return order === undefined || isClosed(order) || order.spec.ordType === this.#wanted?.ordType ? undefined : order;
   }
 
-  /** Uses the second slot from here on. The first one that has to be considered is returned. */
+  /** Uses the second slot from now on. Returns the first slot if it has to be evaluated. */
   leaveObstacle(): Slot | undefined {
     const left = this.#withdraw();
     this.#isLate = true;
@@ -50,12 +50,12 @@ export class ClosingOrder {
     return this.#isLate ? lateSlotOf(exitSlot) : exitSlot;
   }
 
-  /** An order of the slot executed so much more. */
+  /** Called when an order of the slot executed this additional quantity. */
   executed(qty: Decimal): void {
     this.#left = positive(sub(this.#left, qty));
   }
 
-  /** An order of the slot has ended, and the slot is considered next: what it asks for then is what is left. */
+  /** Called when an order of the slot has ended. The slot is evaluated next, and requests the remaining quantity. */
   ended(order: Order, slotName: string): void {
     if (slotName !== this.#slotName) return;
     const { slot } = this;
@@ -65,7 +65,9 @@ export class ClosingOrder {
     if (slot?.wanted !== undefined && isAsked) this.#ask(slot, slot.wanted.ordType, slot.wanted.px);
   }
 
-  /** At the market, resting at a price, or not at all; the slot that has to be considered, if any. */
+  /**
+   * Requests the closing order: at the market, resting at a price, or none. Returns the slot if it has to be evaluated.
+   */
   want(kind: "market" | "limit" | "none", px?: string): Slot | undefined {
     const { qty } = this.#protection;
     if (kind === "none") {
@@ -80,9 +82,9 @@ export class ClosingOrder {
       this.#wanted.ordType === kind &&
       this.#wanted.px === px;
     if (isSame && equal(this.#left, qty)) return undefined;
-    // An order at the market is on its way: what has come meanwhile is closed by the next one.
+    // A market order is on its way. The next one closes what was added meanwhile.
     if (isSame && kind === "market" && slot.order !== undefined && !isClosed(slot.order)) return undefined;
-    // A rest that is being followed up covers it.
+    // A remainder that is being followed up covers the quantity.
     if (isSame && slot.followUp !== undefined && compare(this.#left, qty) >= 0) return undefined;
     this.#ask(slot, kind, px);
     return slot;

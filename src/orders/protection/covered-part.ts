@@ -1,9 +1,9 @@
 /**
  * Coverage: which part of a position each of its protections covers. Pure.
  *
- * Invariants: together never more than the position; what exceeds it is taken from the oldest; what protects the whole
- * position covers what those of orders do not.
- * Not here: what orders add and take (protection.ts).
+ * Invariants: together the protections never cover more than the position; any excess is taken from the oldest; the
+ * protection of the whole position covers the part that the protections of orders do not.
+ * Not here: how orders add to the coverage and reduce it (protection.ts).
  */
 import type { Side } from "../../contract/profile.ts";
 import { type Decimal, isZero, min, positive, sub, zero } from "../../decimal-value.ts";
@@ -11,7 +11,8 @@ import { against } from "../exit-size.ts";
 import type { Protection } from "./protection.ts";
 
 /**
- * `protections` of one strategy and instrument, oldest first; `qty` of the position in base currency, negative short.
+ * `protections` are those of one strategy and instrument, oldest first. `qty` is the position in base currency,
+ * negative when short.
  */
 export const fitCoverage = (
   protections: readonly Protection[],

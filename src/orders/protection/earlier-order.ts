@@ -1,5 +1,5 @@
 /**
- * Orders of a previous run as far as protections have to know them before the service reports them.
+ * Orders of a previous run, with the facts that protections need before the service reports these orders.
  *
  * Not here: what follows from them (protections.ts), the journal's own records (journal/intents.ts).
  */
@@ -7,7 +7,7 @@ import type { Protect } from "./protect.ts";
 
 /**
  * An order of a previous run whose execution concerns a protection: the name of the protection or the slot of the
- * closing order, and of an entry what protects it.
+ * closing order, and for an entry its `protect`.
  */
 export interface PlannedProtection {
   readonly slot: string;

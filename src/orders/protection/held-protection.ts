@@ -2,8 +2,8 @@
  * One protection in force: its events and records, and the order that closes it, as quantities and prices change.
  * Decisions as effects.
  *
- * Invariants: armed is reported once for each quantity and level; a trigger is reported and recorded before anything is
- * sent for it; a triggered protection stays so until nothing is left to close.
+ * Invariants: each quantity and level is reported as armed once; a trigger is reported and recorded before any order is
+ * sent for it; a protection stays triggered until nothing is left to close.
  * Not here: all protections (protections.ts), arithmetic (protection.ts), the order itself (closing-order.ts).
  */
 import type { InstrumentRecord } from "../../contract/schemas.ts";
@@ -30,13 +30,13 @@ export class HeldProtection {
   readonly closing: ClosingOrder;
   readonly #state: World;
   #isArmed = false;
-  /** Terms that were reported last. */
+  /** Terms that were reported most recently. */
   #told = "";
-  /** The quantity is too small for an order, and that was reported. */
+  /** True if the quantity is too small for an order and this was reported. */
   #isDustTold = false;
-  /** Why nothing can be triggered now, where it was reported. */
+  /** Reason why nothing can be triggered now, if it was reported. */
   #unprotected: Unwatched | undefined;
-  /** The wanted entry that is not placed again, because its quantity was closed. */
+  /** The wanted entry that is not placed again, because the quantity it had opened was closed. */
   #withdrawn: WantedOrder | undefined;
   #recordedAt = Number.NEGATIVE_INFINITY;
   #isRecordDue = false;
@@ -47,7 +47,7 @@ export class HeldProtection {
     this.closing = new ClosingOrder(protection, state.slots);
   }
 
-  /** Nothing is left of it, and nothing can come. */
+  /** True if the protection covers nothing and can gain nothing. */
   get isOver(): boolean {
     const { name, protect, inherited, isOpen } = this.protection;
     if (this.#isHeld) return false;
@@ -64,18 +64,18 @@ export class HeldProtection {
     return [this.record()];
   }
 
-  /** Total execution of an order that closes it. */
+  /** Takes the total execution of an order that closes the protected position. */
   exited(clOrdId: string, filled: Decimal): void {
     this.closing.executed(this.protection.exited(clOrdId, filled));
   }
 
-  /** Returns true while its entry is wanted unchanged: once triggered, the entry counts again when it changes. */
+  /** Returns true while its entry is wanted unchanged. After a trigger, the entry counts again only when it changes. */
   withdraws(wanted: WantedOrder): boolean {
     this.#withdrawn ??= wanted;
     return sameWanted(this.#withdrawn, wanted);
   }
 
-  /** It waits for prices. */
+  /** True while it waits for prices. */
   get isWatching(): boolean {
     return this.#isArmed && this.protection.hit === undefined;
   }
@@ -88,17 +88,17 @@ export class HeldProtection {
     if (isHeld && protection.hit === undefined) told = this.#arm();
     else if (!isHeld && this.#isArmed) told = this.#end();
     else if (!isHeld && !protection.isOpen) told = this.#tellDust();
-    // The next position of the instrument is protected again.
+    // The next position in the instrument is protected again.
     if (!isHeld && protection.name.scope === "position" && !protection.isOpen) protection.hit = undefined;
     return told;
   }
 
-  /** Prices that trigger it. */
+  /** Levels of the price that trigger it. */
   get levels(): readonly string[] {
     return this.protection.levels(this.#tick).map(spell);
   }
 
-  /** The position that it closes, with its current levels. */
+  /** The position that it closes, with its present levels. */
   get exit(): HeldExit {
     const { protection } = this;
     const tick = this.#tick;
@@ -113,7 +113,7 @@ export class HeldProtection {
     };
   }
 
-  /** A price has come. */
+  /** Called when a price arrived. */
   see(range: PriceRange): { readonly isHit: boolean; readonly effects: Effects } {
     const { protection } = this;
     if (!this.isWatching) return { isHit: false, effects: noEffects };
@@ -134,12 +134,12 @@ export class HeldProtection {
     return { isHit: true, effects: [...told, event, this.record()] };
   }
 
-  /** It was triggered, and its position is not closed. */
+  /** True if it was triggered and its position is not closed. */
   get isClosing(): boolean {
     return this.protection.hit !== undefined && this.#isHeld;
   }
 
-  /** Asks for the closing order that is needed now. Returns its slot where that has to be evaluated. */
+  /** Requests the closing order that is needed now. Returns its slot if it has to be evaluated. */
   close(yields: boolean): Slot | undefined {
     const { protection, closing } = this;
     if (!this.#isHeld) return closing.want("none");
@@ -148,7 +148,7 @@ export class HeldProtection {
     return px === undefined ? closing.want("none") : closing.want("limit", spell(px));
   }
 
-  /** No record is written by itself any more. */
+  /** Stops the timer that writes records. */
   stop(): void {
     this.#isRecordDue = false;
   }
@@ -161,7 +161,8 @@ export class HeldProtection {
   }
 
   /**
-   * Nothing can be triggered: trading is halted, no price comes, or the engine stops, which is reported in any case.
+   * Reports that nothing can be triggered: trading is halted, no price arrives, or the engine stops. The last reason is
+   * always reported.
    */
   tellUnprotected(cause: Unwatched, reason: string): Effects {
     const isKnown = this.#unprotected === cause || (this.#unprotected !== undefined && cause !== "stopped");
@@ -186,7 +187,7 @@ export class HeldProtection {
     return this.#state.options.instruments().get(this.protection.name.instId);
   }
 
-  /** It covers a quantity that can be closed. */
+  /** True if it covers a quantity that can be closed. */
   get #isHeld(): boolean {
     const { qty, protect, hit } = this.protection;
     if (!isPositive(qty) || (isEmpty(protect) && hit === undefined)) return false;
@@ -204,7 +205,7 @@ export class HeldProtection {
     return { strategy, name };
   }
 
-  /** The level of a trailing stop is recorded although no further price comes. */
+  /** Records the level of a trailing stop after a pause, even if no further price arrives. */
   #recordSoon(): Effects {
     const at = this.#recordedAt + recordMs;
     if (this.#state.now >= at) return [this.record()];
@@ -229,7 +230,10 @@ export class HeldProtection {
     return [record({ type, ...this.#names, instId, side, qty, avgPx, stopPx, takeProfitPx, trigger })];
   }
 
-  /** The whole quantity, less a fee in coins, can be smaller than the smallest order: then nothing ever protects it. */
+  /**
+   * Reports that the whole quantity, less a fee in coins, is smaller than the smallest order. No order can then close
+   * it.
+   */
   #tellDust(): Effects {
     const { qty, protect, hit, inherited, name } = this.protection;
     if (this.#isDustTold || this.#told !== "" || hit !== undefined || inherited) return noEffects;

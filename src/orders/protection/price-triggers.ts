@@ -1,7 +1,7 @@
 /**
- * Prices for protections: one watch for each instrument, kind of price and side, while something is protected by it.
+ * Prices for protections: one watch for each instrument, kind of price and side while a protection needs it.
  *
- * Invariants: a protection that is released is not called any more, not even by the price that is being delivered; a
+ * Invariants: a protection that was released is not called any more, not even with the price that is being delivered; a
  * watch without protections ends.
  * Not here: where prices come from (engine/price-watch.ts), what they trigger (protection.ts).
  */
@@ -10,11 +10,11 @@ import type { Side } from "../../contract/profile.ts";
 import type { Trigger } from "./protect.ts";
 import type { PriceRange, Protection } from "./protection.ts";
 
-/** Prices that are watched, until `end`. */
+/** A watch of prices, until `end` is called. */
 export interface WatchedPrices {
-  /** The levels have changed. */
+  /** Called when the levels have changed. */
   changed(): void;
-  /** No price for a long time is no sign of a fault. */
+  /** True if a long time without a price is no sign of a fault. */
   readonly mayBeSilent?: boolean;
   end(): void;
 }
@@ -31,12 +31,12 @@ export interface HeldExit {
   readonly side: Side;
   /** Quantity in base currency. */
   readonly qty: string;
-  /** Current level of the nearer one of fixed and trailing stop. */
+  /** Present level of the stop: the nearer one of fixed and trailing stop. */
   readonly stopPx: string | undefined;
   readonly takeProfitPx: string | undefined;
   /**
-   * Returns the price at which it is closed on straight lines between these prices, or undefined if none of its levels
-   * is reached.
+   * Returns the price at which the position is closed if the price moves in straight lines between these prices;
+   * undefined if no level is reached.
    */
   readonly exitOn: (path: readonly string[]) => string | undefined;
 }
@@ -44,8 +44,8 @@ export interface HeldExit {
 /** Source of prices. */
 export interface TriggerPrices {
   /**
-   * Calls `listener` with the latest price, if there is one, and with every further one. Where a market is only known
-   * by bars, the price stops at the levels of `held` on its way, and a pessimistic path depends on its exits.
+   * Calls `listener` with the latest price, if there is one, and with every further one. If only bars of the market are
+   * known, the price path stops at the levels of `held`, and a pessimistic path depends on their exits.
    */
   watch(
     instId: string,
@@ -55,7 +55,7 @@ export interface TriggerPrices {
     held: HeldLevels,
   ): WatchedPrices;
   /**
-   * The latest price inside a bar that has not closed, where a market is only known by bars and a protection follows
+   * The latest price inside a bar that has not closed, if only bars of the market are known and a protection follows
    * them.
    */
   insideBar?(instId: string): string | undefined;
@@ -80,7 +80,7 @@ interface PriceTriggersOptions<T> {
   readonly onPrice: (protection: T, range: PriceRange) => void;
   readonly levelsOf: (protection: T) => readonly string[];
   readonly exitOf: (protection: T) => HeldExit;
-  /** Reports a price that has not come for `ms`. */
+  /** Reports that no price has come for `ms`. */
   readonly silence?:
     | { readonly clock: Clock; readonly ms: number; readonly tell: (protection: T, reason: string) => void }
     | undefined;
@@ -98,7 +98,7 @@ export class PriceTriggers<T extends Watched> {
     this.#options = options;
   }
 
-  /** From here on the protection sees its prices, the latest one at once. */
+  /** Delivers prices to the protection from now on, the latest price at once. */
   hold(protection: T): void {
     const { trigger, side, name } = protection.protection;
     const key = `${name.instId} ${trigger} ${side}`;
@@ -141,7 +141,7 @@ export class PriceTriggers<T extends Watched> {
       exits: () => [...watch.members].map(exitOf),
     };
     const prices = this.#options.prices.watch(name.instId, trigger, side, listener, held);
-    // The first price may have ended it already.
+    // The first price may already have ended the watch.
     if (this.#watches.get(key) === watch) watch.prices = prices;
     else prices.end();
   }
@@ -160,7 +160,7 @@ export class PriceTriggers<T extends Watched> {
     this.#timer = undefined;
   }
 
-  /** While anything is watched, a timer runs to the instant at which the next price is overdue. */
+  /** While anything is watched, a timer is set to the instant at which the next price is overdue. */
   #lookForSilence(): void {
     const { silence } = this.#options;
     if (silence === undefined || this.#timer !== undefined) return;

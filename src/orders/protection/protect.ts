@@ -1,8 +1,8 @@
 /**
  * Protection of a position: what it is, whether it is well formed, and where its prices lie. Pure.
  *
- * Invariants: exact decimals; a price is absolute or counts from the average entry price; nothing is guessed: what is
- * malformed is named with its field.
+ * Invariants: decimals are exact; a price is absolute or counts from the average entry price; nothing is guessed: an
+ * error names the malformed field.
  * Not here: how much is protected and when it is triggered (protection.ts), the orders (protections.ts).
  */
 import type { Side } from "../../contract/profile.ts";
@@ -62,19 +62,23 @@ export interface Protect {
 }
 
 /**
- * Protects what the strategy holds of an instrument as a whole, but for what the `protect` of its orders protects
- * already. It is part of the set that a strategy wants: a set without it withdraws it, as an empty `protect` does.
+ * Protects the whole position of the strategy in an instrument, except the part that the `protect` of its orders
+ * already protects. It is part of the set that a strategy wants. A set without it, or with an empty `protect`,
+ * withdraws it.
  */
 export interface WantedProtection {
   /** Instrument id. */
   readonly instId: string;
-  /** Position that it protects; both when left out. Needed with a price that does not count from the entry. */
+  /**
+   * Side of the position that it protects; both sides when left out. Needed with a price that does not count from the
+   * entry.
+   */
   readonly side?: PositionSide;
   /** Its levels; empty withdraws it. */
   readonly protect: Protect;
 }
 
-/** Direction of a position: `long` holds what was bought, `short` owes what was sold. */
+/** Direction of a position: `long` after buying, `short` after selling what is not held. */
 export type PositionSide = "long" | "short";
 
 const fields = ["stopLoss", "takeProfit", "takeProfitAs", "trailing", "trigger"] as const;
@@ -114,7 +118,7 @@ const pxProblem = (field: string, value: unknown): string | undefined => {
 };
 
 /**
- * Problem with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined where nothing is.
+ * Problem with the shape of a `protect`, as the end of a sentence "emitted … with …"; undefined if there is none.
  */
 export const malformedProtect = (protect: unknown): string | undefined => {
   if (typeof protect !== "object" || protect === null || Array.isArray(protect)) {
@@ -164,7 +168,7 @@ export const malformedProtection = ({
     : `the price ${px} and no side. Write side: "long" or side: "short" beside instId`;
 };
 
-/** It asks for nothing. */
+/** Returns true if it requests no protection. */
 export const isEmpty = ({ stopLoss, takeProfit, trailing }: Protect): boolean =>
   stopLoss === undefined && takeProfit === undefined && trailing === undefined;
 
@@ -177,21 +181,24 @@ export const sameProtect = (a: Protect | undefined, b: Protect | undefined): boo
 /** The side that closes a position. */
 export const closes: Readonly<Record<PositionSide, Side>> = { long: "sell", short: "buy" };
 
-/** A whole position's protection among those of its strategy. */
+/** Name of a whole position's protection among those of its strategy. */
 export const nameOf = ({ instId, side }: WantedProtection): string =>
   side === undefined ? instId : `${instId} ${side}`;
 
 /** Side of the order that closes what an entry opens. */
 export const exitOf = (entry: Side): Side => (entry === "buy" ? "sell" : "buy");
 
-/** Returns whether `a` is worse than `b` for a position that `exit` closes, or equal. */
+/** Returns whether `a` is equal to `b` or worse, for a position that is closed by an order of side `exit`. */
 export const isAtOrBeyond = (exit: Side, a: Decimal, b: Decimal): boolean =>
   exit === "sell" ? compare(a, b) <= 0 : compare(a, b) >= 0;
 
 const hundredth = read("0.01");
 const places = 12;
 
-/** `from` moved by a distance towards a loss (`-`) or a profit (`+`) of the position that `exit` closes. */
+/**
+ * `from` moved by a distance towards a loss (`-`) or a profit (`+`) of a position that is closed by an order of side
+ * `exit`.
+ */
 const moved = (
   exit: Side,
   from: Decimal,
@@ -203,7 +210,7 @@ const moved = (
   return ((exit === "sell") === (way === "+") ? add : sub)(from, amount);
 };
 
-/** Price of a level. Levels that count from the average entry price lie on the tick. */
+/** Price of a level. Levels that count from the average entry price are rounded to the tick. */
 export const levelOf = (
   exit: Side,
   at: ProtectPx | undefined,
@@ -219,12 +226,12 @@ export const levelOf = (
 export const trailingPxOf = (exit: Side, { trailing }: Protect, extreme: Decimal): Decimal | undefined =>
   trailing === undefined ? undefined : moved(exit, extreme, trailing, "-");
 
-/** Average price of a quantity; zero where there is none. */
+/** Average price of a quantity; zero if there is none. */
 export const averageOf = (value: Decimal, qty: Decimal): Decimal => (isPositive(qty) ? div(value, qty, places) : zero);
 
 /**
- * Why an order must not be sent with this protection: a stop on the wrong side of its price would close the position at
- * once.
+ * Reason why an order must not be sent with this protection: a stop on the wrong side of the order's price would close
+ * the position at once.
  */
 export const misplacedProtect = (entry: Side, protect: Protect, px: string | undefined): string | undefined => {
   if (px === undefined) return undefined;

@@ -2,9 +2,9 @@
  * Protection of one position or part of it: how much it covers, at what average price, and whether a price has
  * triggered it. Pure.
  *
- * Invariants: an order counts with what it has executed in all, so that a repetition changes nothing; once
- * triggered it stays so until nothing is left to close; the stop of a bar is looked for before its best price moves the
- * stop.
+ * Invariants: an order counts with its total execution, so that a repetition changes nothing; once triggered, a
+ * protection stays triggered until nothing is left to close; for a bar, the stop is checked before the bar's best price
+ * moves the stop.
  * Not here: orders and events (protections.ts), levels (protect.ts).
  */
 import { isCancelable, type Profile, type Side } from "../../contract/profile.ts";
@@ -26,8 +26,8 @@ import { isNumbered } from "../slot.ts";
 import { averageOf, isAtOrBeyond, levelOf, type Protect, type Trigger, trailingPxOf } from "./protect.ts";
 
 /**
- * Prices since `since` (milliseconds of the engine's clock), `px` the latest; one price three times where they are no
- * bar's.
+ * Prices since `since` (milliseconds of the engine's clock); `px` is the latest. All three prices are equal if they are
+ * not of a bar.
  */
 export interface PriceRange {
   readonly px: string;
@@ -64,35 +64,41 @@ export class Protection {
   /** Side of the closing order: `sell` for a long position. */
   side: Side;
   protect: Protect;
-  /** Covered, in base currency. */
+  /** Covered quantity in base currency. */
   qty: Decimal = zero;
   hit: Hit | undefined = undefined;
-  /** It was armed at this instant: of bars that began before, only the close counts. */
+  /** Instant at which it was armed. For bars that began earlier, only the close counts. */
   armedAt = Number.POSITIVE_INFINITY;
-  /** A previous run left it, and the strategy has not declared it yet. */
+  /** True if a previous run left it and the strategy has not declared it yet. */
   inherited = false;
-  /** No price was seen since a previous run left it. */
+  /** True if no price has been seen since a previous run left it. */
   unseen = false;
   #entryQty: Decimal = zero;
   #entryValue: Decimal = zero;
-  /** Best price since the entry, where a trailing stop follows it. */
+  /** Best price since the entry, if a trailing stop follows it. */
   #extreme: Decimal | undefined;
-  /** Orders of a previous run that may have executed and are not found yet: until then nothing held is no end. */
+  /**
+   * Orders of a previous run that may have executed and are not found yet. Until they are found, an empty position does
+   * not end the protection.
+   */
   readonly #awaited = new Set<string>();
   readonly #mayRest: boolean;
-  /** Executed quantity and its value of orders that are not over, by client order id. */
+  /** Executed quantity and value of orders that are not over, by client order id. */
   readonly #counted = new Map<string, readonly [filled: Decimal, value: Decimal]>();
 
   constructor(name: Name, side: Side, protect: Protect, profile: Profile) {
     this.#mayRest = isCancelable(name.instId, profile);
     this.name = name;
-    // A number, which journals of earlier versions have, was a slot of another run.
+    // Journals of earlier versions contain a number here: a slot of another run.
     this.slot = isNumbered(name.name) ? "" : name.name;
     this.side = side;
     this.protect = protect;
   }
 
-  /** The take-profit rests at the service: only where it can be canceled, as it would keep a stop from leaving. */
+  /**
+   * True if the take-profit rests at the service. It does so only if it can be canceled, because otherwise it would
+   * keep a stop from leaving.
+   */
   get restsProfit(): boolean {
     return this.#mayRest && this.protect.takeProfitAs === "limit";
   }
@@ -105,20 +111,20 @@ export class Protection {
     return averageOf(this.#entryValue, this.#entryQty);
   }
 
-  /** An entry order that has executed so much in all. */
+  /** Takes the total execution of an entry order. */
   entered({ clOrdId, filled, value }: EntryFill): void {
     const [before, valueBefore] = this.#counted.get(clOrdId) ?? [zero, zero];
     const more = sub(filled, before);
     if (!isPositive(more)) return;
     this.#counted.set(clOrdId, [filled, value]);
-    // What was closed takes the average price with it.
+    // A new average price begins once everything was closed.
     this.#beginWhenFlat();
     this.qty = add(this.qty, more);
     this.#entryQty = add(this.#entryQty, more);
     this.#entryValue = add(this.#entryValue, sub(value, valueBefore));
   }
 
-  /** An order that closes it has executed so much in all; the increase is returned. */
+  /** Takes the total execution of an order that closes the position. Returns the increase. */
   exited(clOrdId: string, filled: Decimal): Decimal {
     const [before] = this.#counted.get(clOrdId) ?? [zero];
     const more = sub(filled, before);
@@ -128,7 +134,7 @@ export class Protection {
     return more;
   }
 
-  /** Covers all of a position at its average price. */
+  /** Covers the whole position at its average price. */
   cover(side: Side, qty: Decimal, avgPx: Decimal): void {
     if (side !== this.side) this.#begin();
     else this.#beginWhenFlat();
@@ -138,7 +144,7 @@ export class Protection {
     this.#entryValue = mul(qty, avgPx);
   }
 
-  /** The order's record has come, and what it executed is counted. */
+  /** Called when the order's record arrived and its execution is counted. */
   found(clOrdId: string): void {
     if (this.#awaited.size > 0) this.#awaited.delete(clOrdId);
   }
@@ -148,7 +154,7 @@ export class Protection {
     this.#counted.delete(clOrdId);
   }
 
-  /** Some order of it is not over, or not found. */
+  /** True while one of its orders is not over or not found. */
   get isOpen(): boolean {
     return this.#counted.size > 0 || this.#awaited.size > 0;
   }
@@ -166,7 +172,7 @@ export class Protection {
     return this.#extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, this.#extreme);
   }
 
-  /** Prices that trigger it, or from which its trailing stop follows. */
+  /** Price levels that trigger it, or at which its trailing stop begins to follow. */
   levels(tick: Decimal): readonly Decimal[] {
     const activePx = this.protect.trailing?.activePx;
     const all = [
@@ -177,7 +183,7 @@ export class Protection {
     return all.filter((px) => px !== undefined);
   }
 
-  /** Level that these prices reach, if any; the trailing stop follows them. */
+  /** Level that these prices reach, if any. The trailing stop follows the prices. */
   see(range: PriceRange, tick: Decimal): Hit | undefined {
     const { side } = this;
     const isWhole = range.since >= this.armedAt;
@@ -191,7 +197,7 @@ export class Protection {
     return { kind: "trailing", triggerPx: spell(trailing), px: range.px };
   }
 
-  /** The fixed stop, or the trailing one where that is nearer to the price. */
+  /** The stop that is nearer to the price: the fixed or the trailing one. */
   currentStop(tick: Decimal, extreme = this.#extreme): CurrentStop | undefined {
     const stop = this.stopPx(tick);
     const trailing = extreme === undefined ? undefined : trailingPxOf(this.side, this.protect, extreme);
@@ -201,8 +207,8 @@ export class Protection {
   }
 
   /**
-   * Price at which straight lines between the prices of `path` close the position. A resting take-profit counts like a
-   * held one.
+   * Price at which the position is closed if the price moves in straight lines along `path`. A resting take-profit
+   * counts like a held one.
    */
   exitOn(path: readonly string[], tick: Decimal): string | undefined {
     const profit = this.takeProfitPx(tick);
@@ -236,8 +242,9 @@ export class Protection {
   }
 
   /**
-   * As a previous run left it, less what orders did that may still execute (`open` by client order id, those of its
-   * strategy and instrument): they are counted again, in all, when their records are found. Until then what was
+   * Restores the state that a previous run left, less the executions of orders that may still execute (`open` by client
+   * order id, for its strategy and instrument). When the records of these orders are found, their total execution is
+   * counted. Until then a triggered protection stays triggered, and a trailing stop keeps its level.
    * triggered stays so, and a trailing stop where it was.
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
@@ -287,7 +294,7 @@ export class Protection {
     return { kind: "takeProfit", triggerPx: spell(level), px };
   }
 
-  /** Best price since the entry that a trailing stop follows, after `px` was seen. */
+  /** Best price since the entry that a trailing stop follows, including `px`. */
   #extremeAfter(px: Decimal, extreme: Decimal | undefined): Decimal | undefined {
     const activePx = this.protect.trailing?.activePx;
     const isActive = extreme !== undefined || activePx === undefined || isAtOrBeyond(this.side, read(activePx), px);

@@ -3,7 +3,7 @@
  *
  * Invariants: together the protections of a position never cover more than its strategy holds by its own fills; the
  * covered quantity is recorded before the order that changed it is recorded as closed; the consequences of a change
- * follow its publication; a triggered protection waits for a resting take-profit only so long as two exits at a time
+ * follow its publication; a triggered protection waits for a resting take-profit only while two simultaneous exits
  * could reduce more than the strategy holds.
  * Not here: arithmetic and levels (protection.ts, protect.ts), events of one protection (held-protection.ts), prices
  * (price-triggers.ts).
@@ -29,7 +29,7 @@ import { Protection } from "./protection.ts";
 
 type Name = Protection["name"];
 
-/** Longest time until a closing order is in force before that is reported. */
+/** Longest time until a closing order has to be in force. Later this is reported. */
 const waitMs = 5_000;
 const seconds = `${waitMs / 1_000} s`;
 
@@ -37,12 +37,12 @@ export class Protections {
   readonly #state: World;
   readonly #run: Run;
   readonly #triggers: PriceTriggers<HeldProtection>;
-  /** By strategy, oldest first. */
+  /** Protections by strategy, oldest first. */
   readonly #held = new Map<string, HeldProtection[]>();
   /** Orders of a previous run, by client order id. */
   readonly #planned = new Map<string, PlannedProtection>();
   readonly #changed = new Set<HeldProtection>();
-  /** Timers of protections that are being closed. */
+  /** Timers of protections whose position is being closed. */
   readonly #timers = new Map<HeldProtection, Timer>();
   #isRecovering = false;
 
@@ -64,7 +64,7 @@ export class Protections {
     });
   }
 
-  /** No position is protected, and no order of a previous run may be. */
+  /** True if no position is protected and no order of a previous run may be. */
   get isIdle(): boolean {
     return this.#held.size === 0 && this.#planned.size === 0;
   }
@@ -74,8 +74,8 @@ export class Protections {
   }
 
   /**
-   * Name of the protection of what an order executes: its slot. A slot that the framework numbered has another meaning
-   * in the next run: there it is the client order id of the first order that was protected.
+   * Name of the protection of what an order executes: the order's slot. A slot that the framework numbered means
+   * another order in the next run. For such a slot the name is the client order id of the first protected order.
    */
   nameOf({ strategy, slot, clOrdId, spec }: Order): string {
     if (!isNumbered(slot)) return slot;
@@ -84,7 +84,7 @@ export class Protections {
   }
 
   /**
-   * Takes the set of a strategy: protections of entries may have changed, and those of whole positions are replaced.
+   * Applies the set of a strategy: changes the protections of entries, and replaces those of whole positions.
    */
   declare(strategy: string, wanted: readonly WantedOrder[], positions: readonly WantedProtection[]): Effects {
     const held = this.#held.get(strategy);
@@ -113,12 +113,12 @@ export class Protections {
   }
 
   /**
-   * Counts an execution or the end of an order. Call it when the position is booked; the records that it returns are
-   * written before the change of the order is.
+   * Counts an execution or the end of an order. Call it after the position is booked. The returned records are written
+   * before the change of the order is.
    */
   take(order: Order, strategy: string, executed: Execution): Effects {
     const { clOrdId, wanted, spec } = order;
-    // An order found at the service is protected as its slot is now.
+    // An order found at the service gets the protection that its slot has now.
     const latest = wanted ?? this.#state.slots.find(order.strategy, order.slot)?.wanted;
     if (strategy === "" || (this.isIdle && latest?.protect === undefined)) return noEffects;
     // An order of a previous run may have ended before a slot took it over.
@@ -141,7 +141,7 @@ export class Protections {
     return records;
   }
 
-  /** Consequences of the changes since the last call: protections are armed, changed or withdrawn, and closed. */
+  /** Performs the consequences of the changes since the last call: arms, changes, withdraws and closes protections. */
   act(): Effects {
     if (this.#changed.size === 0 || this.#isRecovering) return noEffects;
     const one = this.#changed.values().next().value as HeldProtection;
@@ -149,15 +149,15 @@ export class Protections {
     return [...this.#settle(one), next(() => this.act())];
   }
 
-  /** The position of an instrument was closed, by no order of a strategy. */
+  /** Called when the position of an instrument was closed by no order of a strategy. */
   closed(instId: string): Effects {
     for (const strategy of this.#held.keys()) this.#fit(strategy, instId);
     return this.act();
   }
 
   /**
-   * The slot's wanted order does not count now: what it bought was closed, or another order is closing what it would
-   * reduce.
+   * Returns true if the slot's wanted order does not count now, because what it bought was closed, or because another
+   * order is closing the position that it would reduce.
    */
   withdraws({ strategy, name, reserved, wanted }: Slot): boolean {
     if (this.#held.size === 0 || reserved || wanted === undefined) return false;
@@ -169,13 +169,16 @@ export class Protections {
     });
   }
 
-  /** An exit of the strategy itself goes before a take-profit that rests, which is withdrawn for it. */
+  /** An exit of the strategy goes before a resting take-profit, which is withdrawn for it. */
   yieldTo({ strategy, reserved }: Slot, { reduceOnly, instId, side }: WantedOrder): Effects {
     if (this.#held.size === 0 || reserved || reduceOnly !== true) return noEffects;
     return this.#of(strategy, instId).flatMap((one) => (one.protection.side === side ? this.#close(one) : noEffects));
   }
 
-  /** A previous run's orders are taken in one by one: until all are, what closes a position may be among them. */
+  /**
+   * Called before the orders of a previous run are taken over one by one. Until all are, an order that closes a
+   * position may be among them.
+   */
   beginRecovery(): void {
     this.#isRecovering = true;
   }
@@ -194,7 +197,7 @@ export class Protections {
         .filter((order) => order.strategy === strategy && order.instId === instId)
         .map(({ clOrdId }) => clOrdId);
       this.#add({ strategy, instId, scope, name, exitSlot }, side, protect).protection.restore(record, own);
-      // What closes it may be on its way: it is known by its slot.
+      // An order that closes the position may be on its way. It is recognised by its slot.
       this.#state.slots.reserve(strategy, exitSlot);
       this.#state.slots.reserve(strategy, lateSlotOf(exitSlot), "late");
       this.#fit(strategy, instId);
@@ -202,25 +205,25 @@ export class Protections {
   }
 
   /**
-   * Executed orders were found that no slot has: some may have closed what is protected, whose slot is not in use until
-   * it closes.
+   * Called when executed orders without a known slot were found. Some may have closed a protected position, and their
+   * slot is not in use until that protection closes.
    */
   claimClosings(): void {
     for (const one of [...this.#held.values()].flat()) this.#claim(one);
   }
 
-  /** An order of a previous run that may still execute. */
+  /** Registers an order of a previous run that may still execute. */
   expect(clOrdId: string, planned: PlannedProtection): void {
     this.#planned.set(clOrdId, planned);
   }
 
-  /** A mode that allows or forbids orders has changed. */
+  /** Called when a mode that allows or forbids orders has changed. */
   reconsider(): Effects {
     for (const held of this.#held.values()) for (const one of held) this.#changed.add(one);
     return this.act();
   }
 
-  /** Nothing of these strategies is triggered for now, or from here on: reports each protection. */
+  /** Suspends the protections of these strategies until `resume`, or until the end. Reports each protection. */
   suspend(
     cause: "suspended" | "stopped",
     reason: string,
@@ -229,12 +232,12 @@ export class Protections {
     return this.#heldBy(isMeant).flatMap((one) => one.tellUnprotected(cause, reason));
   }
 
-  /** A suspension of these strategies is over. */
+  /** Ends a suspension of these strategies. */
   resume(isMeant: (strategy: string) => boolean): Effects {
     return this.#heldBy(isMeant).flatMap((one) => one.tellProtected("suspended"));
   }
 
-  /** No price is watched any more. */
+  /** Ends the watch of all prices. */
   close(): void {
     for (const one of [...this.#held.values()].flat()) {
       this.#triggers.release(one);
@@ -269,13 +272,15 @@ export class Protections {
     return one;
   }
 
-  /** Takes over executed orders of previous runs that closed what is protected. */
+  /** Takes over executed orders of previous runs that closed the protected position. */
   #claim({ protection: { name } }: HeldProtection): void {
     this.#state.slots.claim(name.strategy, name.exitSlot);
     this.#state.slots.claim(name.strategy, lateSlotOf(name.exitSlot));
   }
 
-  /** A slot that no other protection uses: one slot may have opened positions of several instruments or sides. */
+  /**
+   * A slot that no other protection uses. One slot may have opened positions in several instruments or on both sides.
+   */
   #exitSlotOf(strategy: string, name: string): string {
     const used = new Set(this.#held.get(strategy)?.map((one) => one.protection.name.exitSlot));
     for (let count = 1; ; count++) {
@@ -284,13 +289,13 @@ export class Protections {
     }
   }
 
-  /** The protection of what an entry buys, made with its first fill. */
+  /** The protection of what an entry buys or sells. It is made with the first fill. */
   #entryOf(order: Order, strategy: string): HeldProtection | undefined {
     const { clOrdId, wanted, slot, spec } = order;
     const planned = this.#planned.get(clOrdId);
     const asked = planned?.slot ?? this.nameOf(order);
     const side = exitOf(spec.side);
-    // Of the same slot an order of the other side opens another position.
+    // An order of the same slot but the other side opens another position.
     const known = this.#of(strategy, spec.instId).find(
       ({ protection: one }) => one.name.scope === "order" && one.name.name === asked && one.side === side,
     );
@@ -299,7 +304,7 @@ export class Protections {
     const isSame = latest?.side === spec.side && latest.instId === spec.instId;
     const protect = (isSame ? latest.protect : undefined) ?? planned?.protect ?? wanted?.protect;
     if (protect === undefined || isEmpty(protect)) return undefined;
-    // Journals of earlier versions have the number of a slot.
+    // Journals of earlier versions contain the number of a slot.
     const name = isNumbered(asked) ? clOrdId : asked;
     const exitSlot = this.#exitSlotOf(strategy, name);
     const made = this.#add({ strategy, instId: spec.instId, scope: "order", name, exitSlot }, side, protect);
@@ -326,7 +331,7 @@ export class Protections {
     if (one.isWatching) this.#triggers.hold(one);
     else this.#triggers.release(one);
     const { strategy } = one.protection.name;
-    // It was armed during a full stop, as after a restart or by an entry that was in flight.
+    // The protection was armed during a full stop, for example after a restart or by an entry that was in flight.
     const isSuspended = one.isWatching && this.#isStopped(strategy);
     const slots = one.protection.hit === undefined ? [] : this.#state.slots.ofStrategy(strategy);
     return [
@@ -340,7 +345,7 @@ export class Protections {
     return one.isOver ? this.#remove(one) : noEffects;
   }
 
-  /** Looks at a protection that is being closed until its closing order is in force. */
+  /** Checks a protection that is being closed until its closing order is in force. */
   #watch(one: HeldProtection): void {
     if (this.#timers.has(one)) return;
     const look = (): void => {
@@ -369,7 +374,7 @@ export class Protections {
     return joined(left === undefined ? noEffects : [evaluate(left)], [next(() => this.#change(one)), tell]);
   }
 
-  /** Nothing of the strategy may rest, its exits included. */
+  /** Returns true if no order of the strategy may rest, not even an exit. */
   #isStopped(strategy: string): boolean {
     return isFull(this.#state.modes.of(strategy));
   }
@@ -379,7 +384,7 @@ export class Protections {
     return slot === undefined ? noEffects : [evaluate(slot)];
   }
 
-  /** The strategy has an exit of its own that is not over. */
+  /** Returns true if the strategy has an exit of its own that is not over. */
   #hasExit({ name: { strategy, instId }, side }: Protection): boolean {
     return this.#state.slots.ofStrategy(strategy).some(({ reserved, wanted, order, settled }) => {
       if (reserved || wanted?.reduceOnly !== true || wanted.instId !== instId || wanted.side !== side) return false;
@@ -394,7 +399,7 @@ export class Protections {
     else this.#held.delete(strategy);
     this.#changed.delete(one);
     const ended = one.record(true);
-    // Exits of the strategy that waited may leave.
+    // Exits of the strategy that waited may leave now.
     const exits = this.#state.slots
       .ofStrategy(strategy)
       .filter((slot) => slot.wanted?.reduceOnly === true && !slot.reserved);
