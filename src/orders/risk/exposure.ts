@@ -15,19 +15,19 @@ export interface EntrySource extends Rules {
   readonly marketPx: (instId: string, side: Side) => string | undefined;
 }
 
-/** One order as it counts. */
+/** Contribution of one order to the exposure. */
 export interface ExposureEntry extends Executed {
   readonly id: string;
-  /** Empty while it belongs to no strategy. */
+  /** Name of the strategy; empty if the order belongs to none. */
   readonly strategy: string;
   readonly instId: string;
   readonly side: Side;
-  /** Value of the part that is not executed; undefined where no price is known. */
+  /** Price that values the part that is not executed; undefined if no price is known. */
   readonly px: Decimal | undefined;
   /** Whole size in base currency. */
   readonly base: Decimal;
   readonly reduceOnly: boolean;
-  /** More of it may be executed. */
+  /** True while more of it may be executed. */
   readonly isOpen: boolean;
 }
 
@@ -64,7 +64,7 @@ export const exposureEntryOf = (
   const isOpen = state.kind !== "closed" && state.kind !== "notExecuted";
   const priced = isOpen || qty === undefined ? pxOf(order, source) : undefined;
   const whole = qty ?? baseOf(instId, read(spec.sz), priced ?? zero, source);
-  // A change that may be made counts as made where that is more.
+  // A change that may be made counts as made if the order is larger after it.
   const to = change.kind === "sent" || change.kind === "doubtful" ? change.to : undefined;
   const px = to === undefined || priced === undefined ? priced : max(priced, read(to.spec.px));
   const base = max(whole, to?.qty ?? whole);
@@ -119,7 +119,7 @@ export class Exposure {
     holdings.set(instId, joined(holdings.get(instId) ?? flat, { ...flat, ...held }));
   }
 
-  /** The account's position of an instrument was closed at this price, by no order of ours. */
+  /** Books that the account's position in an instrument was closed at this price by no order of ours. */
   close(instId: string, px: Decimal): void {
     for (const { held } of this.#byStrategy.values()) {
       const holding = held.get(instId);
@@ -128,7 +128,7 @@ export class Exposure {
     }
   }
 
-  /** The order was not executed, and its id will be used again. */
+  /** Called when the order was not executed and its id will be used again. */
   forget(id: string): void {
     const before = this.#known.get(id);
     if (before === undefined || isPositive(before.filled)) return;
@@ -137,7 +137,7 @@ export class Exposure {
     this.#closed.delete(id);
   }
 
-  /** Quote currency that open orders may still execute; of all strategies where none is named. */
+  /** Quote currency that open orders of one strategy, or of all, may still execute. */
   openNotional(strategy?: string): Decimal {
     if (strategy !== undefined) return this.#byStrategy.get(strategy)?.open ?? zero;
     return sum([...this.#byStrategy.values()].map(({ open }) => open));

@@ -1,7 +1,7 @@
 /**
- * The limits of a config against those a previous run traded under: which became wider. Pure.
+ * Compares the limits of a config with those of the previous run, and finds the ones that became wider. Pure.
  *
- * Invariants: a limit that is gone is wider than any; exact comparison; the same limits have the same mark on every
+ * Invariants: removing a limit makes it wider; comparisons are exact; the same limits have the same mark on every
  * machine.
  * Not here: where the earlier limits are kept (journal/decisions.ts), what the limits do (pre-trade-checks.ts,
  * risk-limits.ts).
@@ -15,14 +15,17 @@ import type { RuleSet } from "./pre-trade-checks.ts";
 export const limitsOf = (rules: RuleSet): Limits =>
   Object.fromEntries(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Short mark that identifies these limits. It is typed by hand, and is no secret. */
+/** Short mark that identifies these limits. The operator types it by hand; it is not a secret. */
 export const limitsMark = (limits: Limits): string =>
   createHash("sha256").update(JSON.stringify(limits)).digest("hex").slice(0, 8);
 
 export const sameLimits = (a: Limits | undefined, b: Limits): boolean =>
   a !== undefined && JSON.stringify(a) === JSON.stringify(b);
 
-/** In words, one a limit: `lossInAll from 100 to 1000`. Of every limit more is wider, and none at all is widest. */
+/**
+ * The widened limits in words, one text for each: `lossInAll from 100 to 1000`. A larger limit is wider, and no limit
+ * is the widest.
+ */
 export const widened = (before: Limits, after: Limits): readonly string[] =>
   Object.keys(before).flatMap((name) => {
     const was = before[name];

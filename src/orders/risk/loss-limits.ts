@@ -2,8 +2,8 @@
  * Watch over losses of strategies, realised and unrealised, at the last known prices.
  *
  * Invariants: a breach is reported once, and again only after the loss was made good; losses are compared when an order
- * or a closed position changes them, and when the price of a held instrument changes, at most once a second then;
- * without a limit nothing is watched.
+ * or a closed position changes them, and at most once a second when the price of a held instrument changes; without a
+ * limit nothing is watched.
  * Not here: the consequence of a breach (orders/order-manager.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
@@ -12,7 +12,7 @@ import { HeldPrices, type PriceChanges } from "../held-prices.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
-/** Reports a loss beyond its limit; of all strategies together where none is named. */
+/** Reports a loss beyond its limit, of one strategy or of all together. */
 export type OnLoss = (strategy: string | undefined, reason: string) => void;
 
 interface LossOptions {
@@ -26,11 +26,14 @@ interface LossOptions {
 }
 
 interface LossWatch {
-  /** An order changed; `px` is its average price. */
+  /** Called when an order changed; `px` is its average price. */
   traded(instId: string, px: string): void;
-  /** Holdings changed without an own order. */
+  /** Called when holdings changed without an own order. */
   changed(): void;
-  /** Holdings of previous runs, whose losses were already reported for `judged` (empty: all strategies together). */
+  /**
+   * Takes over holdings of previous runs. The losses of `judged` were already reported (empty: all strategies
+   * together).
+   */
   inherited(judged: readonly string[]): void;
   close(): void;
 }
@@ -38,8 +41,8 @@ interface LossWatch {
 type Priced = (instId: string, position: Decimal) => Decimal | undefined;
 
 /**
- * Profit of holdings: money received less money paid, plus the value of the position. An instrument without a known
- * price is left out.
+ * Profit of holdings: money received less money paid, plus the value of the position. Instruments without a known price
+ * are left out.
  */
 export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): Decimal => {
   let total = zero;
@@ -56,7 +59,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const breached = new Set<string | undefined>();
   const lastPx = new Map<string, Decimal>();
 
-  /** Falls back to the last known price, and to the first traded price where no quote ever came. */
+  /** Falls back to the last known price, or to the first traded price if no quote has arrived. */
   const priced: Priced = (instId, position) => {
     const quoted = closingPx(instId, isPositive(position) ? "sell" : "buy");
     const px = quoted === undefined ? lastPx.get(instId) : read(quoted);
@@ -91,7 +94,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const look = (): void => {
     if (lossPerStrategy === undefined && lossInAll === undefined) return;
     prices.looked();
-    // Holdings of previous runs without a strategy count only in the sum of all.
+    // Holdings of previous runs without a strategy count only in the total.
     if (lossPerStrategy !== undefined)
       for (const strategy of exposure.strategies()) if (strategy !== "") judge(strategy, lossPerStrategy);
     if (lossInAll !== undefined) judge(undefined, lossInAll);

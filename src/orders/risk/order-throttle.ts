@@ -1,9 +1,10 @@
 /**
  * Rate at which a strategy's wanted orders are acted on: a bucket of tokens on the engine's clock.
  *
- * Invariants: never more than a second's worth at once nor more than the rate over time; of what waits for one slot
- * only the latest counts, so that memory is bounded by slots; a wanted order that goes away never waits, and one that
- * only takes the place of a wanted order that waits for quota is not acted on, and not counted.
+ * Invariants: never more changes at once than the rate allows in a second, and never more than the rate over time; of
+ * the wanted orders that wait for one slot only the latest counts, so that memory is bounded by the number of slots;
+ * withdrawing a wanted order never waits; a wanted order that only replaces one that waits for quota is neither delayed
+ * nor counted.
  * Not here: what is done with a slot (orders/slot-step.ts).
  */
 import { type Effect, type Effects, evaluate, noEffects } from "../effects.ts";
@@ -12,7 +13,7 @@ import type { Pace, World } from "../world.ts";
 
 const secondMs = 1_000;
 
-/** Takes one token: the bucket after it, or the instant from which there is one. */
+/** Takes one token. Returns the bucket after it, or the instant at which there will be one. */
 export const takeToken = (
   fullAt: number,
   perSecond: number,
@@ -20,7 +21,7 @@ export const takeToken = (
 ): { readonly taken: true; readonly fullAt: number } | { readonly taken: false; readonly at: number } => {
   const tokenMs = secondMs / perSecond;
   const next = Math.max(fullAt, now) + tokenMs;
-  // Less than one a second: the first may still go at once.
+  // At a rate below one a second, the first change may still go at once.
   const slackMs = Math.max(secondMs, tokenMs);
   return next - now <= slackMs ? { taken: true, fullAt: next } : { taken: false, at: next - slackMs };
 };
@@ -28,8 +29,8 @@ export const takeToken = (
 type Paced = Pick<World, "now" | "waits" | "paces">;
 
 /**
- * The slot's wanted order changed: it is evaluated now, or when the turn of its strategy comes. `perSecond`: changes of
- * one strategy.
+ * Called when the slot's wanted order changed. Evaluates the slot now, or when the turn of its strategy comes.
+ * `perSecond` is the rate limit for changes of one strategy.
  */
 export const admit = (state: Paced, slot: Slot, perSecond: number): Effects => {
   if (slot.wanted === undefined) {

@@ -1,7 +1,8 @@
 /**
  * Pre-trade checks: they cost nothing here, and would cost quota or money at the service.
  *
- * Invariants: only an approved order reaches the gateway; a refusal states the rule, the value and what would pass.
+ * Invariants: only an approved order reaches the gateway; a refusal states the rule, the value, and which value would
+ * pass.
  * Not here: risk limits (risk-limits.ts), what is open and held (exposure.ts).
  */
 import type { Contract } from "../../contract/contract.ts";
@@ -13,19 +14,22 @@ import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.t
 import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
-/** Limits on money are left out unless set. */
+/** Rules for orders. Limits on money do not apply unless they are set. */
 export interface RuleSet extends RiskRules {
-  /** Spot orders may rest although the service describes no way to cancel them. */
+  /** True if spot orders may rest although the service has no call that cancels them. */
   readonly allowUncancellable: boolean;
-  /** Open orders of one strategy, at most. */
+  /** Maximum number of open orders of one strategy. */
   readonly openPerStrategy: number;
-  /** Open orders of all strategies: never more than the reserve can cancel in one window. */
+  /**
+   * Maximum number of open orders of all strategies. It is never larger than the number of orders that the reserve can
+   * cancel in one window.
+   */
   readonly openInAll: number;
 }
 
 const defaultRules: RuleSet = { allowUncancellable: false, openPerStrategy: 100, openInAll: 400 };
 
-/** The rules of a config's `orders`, defaults filled in; how rejected orders are paced is no rule. */
+/** The rules of a config's `orders`, with defaults filled in. `postOnlyPause` is not a rule. */
 export const rulesOf = (orders: Partial<RuleSet> & { readonly postOnlyPause?: unknown } = {}): RuleSet => {
   const rules = { ...defaultRules, ...orders };
   delete rules.postOnlyPause;
@@ -37,12 +41,12 @@ interface RuleInput {
   readonly instruments: ReadonlyMap<string, InstrumentRecord>;
   readonly contract: Contract;
   readonly rules: RuleSet;
-  /** Why the service may not be sent any order. */
+  /** Reason why no order may be sent to the service now. */
   readonly refused?: string | undefined;
   readonly marketPx: string | undefined;
   readonly openOfStrategy: number;
   readonly openInAll: number;
-  /** Open orders, positions and the market; only where money is limited. */
+  /** Open orders, positions and the market. Needed only if money is limited. */
   readonly risk?: Pick<RiskInput, "strategy" | "all" | "marketPx"> | undefined;
   /** Limits of an exit. */
   readonly exit?: ExitLimit | undefined;
@@ -51,7 +55,7 @@ interface RuleInput {
 export interface Approval {
   readonly approved: true;
   readonly spec: OrderSpec;
-  /** Undefined where it is not known. */
+  /** Quantity in base currency; undefined if it is not known. */
   readonly baseQty: Decimal | undefined;
   /** Size of an exit. */
   readonly exit?: Pick<SizedExit, "wantedQty" | "withoutFlag">;
@@ -60,8 +64,8 @@ export interface Approval {
 export type Ruling =
   | Approval
   /**
-   * `crowded`: it may pass when an order has ended. `limit`: the limit on money it would break. `isGeneral`: no order
-   * of its kind may leave. `isUnquoted`: the first quote of the product may end it.
+   * `crowded`: the order may pass when another one has ended. `limit`: the limit on money that it would break.
+   * `isGeneral`: no order of its kind may leave. `isUnquoted`: the first quote of the product may end the refusal.
    */
   | {
       readonly approved: false;
@@ -110,7 +114,7 @@ export const rule = (input: RuleInput): Ruling => {
   return { ...refused(reason), limit, ...(crowded && { crowded }), ...(isUnquoted && { isUnquoted }) };
 };
 
-/** Reason why no order of this kind may be sent: by its side, its type, or for want of a way to cancel it. */
+/** Reason why no order of this kind may be sent: its side, its type, or the lack of a call to cancel it. */
 const kindProblem = (
   { side, instId, ordType = "limit" }: WantedOrder,
   profile: Profile,
@@ -124,7 +128,7 @@ const kindProblem = (
   return `a resting spot order could not be cancelled: the service describes batch cancel for contract orders only. Use ioc, fok or market, or set orders.allowUncancellable`;
 };
 
-/** Reason why one more order may not be open; undefined while one may. */
+/** Reason why no further order may be opened; undefined if one may. */
 const crowdIn = ({ rules, openOfStrategy, openInAll }: RuleInput): string | undefined => {
   if (openOfStrategy >= rules.openPerStrategy)
     return `the strategy has ${openOfStrategy} open orders, its limit (orders.openPerStrategy)`;
@@ -132,7 +136,7 @@ const crowdIn = ({ rules, openOfStrategy, openInAll }: RuleInput): string | unde
   return `${openInAll} orders are open, as many as the quota kept for cancelling can take back at once (orders.openInAll)`;
 };
 
-/** The order, or the part of it that an exit may be now. */
+/** The order, or the part of it that an exit may execute now. */
 const sized = (
   { wanted, instruments, contract, marketPx, exit }: RuleInput,
   result: Specified,

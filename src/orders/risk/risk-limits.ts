@@ -1,9 +1,9 @@
 /**
- * True if an order stays within the risk limits: values in, a reason out. Pure.
+ * Checks whether an order stays within the risk limits. Takes values and returns a reason. Pure.
  *
- * Invariants: comparisons are exact; what is known to be executed and all that may still be executed counts; an order
- * that can only shrink a position passes every limit on size; a refusal names the value, the limit, what would pass,
- * and the config key.
+ * Invariants: comparisons are exact; known executions count, and so does everything that may still be executed; an
+ * order that can only shrink a position passes every limit on size; a refusal names the value, the limit, the value
+ * that would pass, and the config key.
  * Not here: where the values come from (risk-manager.ts), limits on losses (loss-limits.ts), on pace
  * (order-throttle.ts).
  */
@@ -14,26 +14,26 @@ import type { Holding } from "./exposure.ts";
 
 /** Limits on money, all optional; amounts are decimal text in quote currency. */
 export interface RiskRules {
-  /** Value of one order at most: bounds the cost of a typing error. */
+  /** Maximum value of one order. Bounds the cost of a typing error. */
   readonly orderNotionalMax?: string;
   /** Percent by which a limit price may be worse than the market. */
   readonly priceBandPct?: string;
-  /** All that open orders of one strategy may still execute. */
+  /** Maximum value that all open orders of one strategy may still execute. */
   readonly openNotionalPerStrategy?: string;
   /** The same for all strategies together. */
   readonly openNotionalInAll?: string;
-  /** Long or short in one instrument, by own fills and with everything open on that side executed. */
+  /** Maximum value of a position, long or short, in one instrument: own fills plus all open orders of that side. */
   readonly positionPerStrategy?: string;
   /** The same for all strategies together. */
   readonly positionInAll?: string;
   /**
-   * Wanted orders of one strategy that are acted on in a second; of what is beyond that the latest is acted on when its
-   * turn comes.
+   * Number of changed wanted orders of one strategy that are acted on in a second. Of those beyond the limit, the
+   * latest for each slot is acted on when its turn comes.
    */
   readonly changesPerSecond?: number;
-  /** Realised and not, costs included: beyond it a strategy may only reduce. */
+  /** Maximum loss of one strategy, realised and unrealised, costs included. Beyond it the strategy may only reduce. */
   readonly lossPerStrategy?: string;
-  /** The same for all strategies: beyond it trading halts. */
+  /** The same for all strategies together. Beyond it trading halts. */
   readonly lossInAll?: string;
 }
 
@@ -45,7 +45,7 @@ interface Standing {
 export interface RiskInput {
   readonly rules: RiskRules;
   readonly spec: OrderSpec;
-  /** Base currency; undefined where it is not known. */
+  /** Quantity in base currency; undefined if it is not known. */
   readonly baseQty: Decimal | undefined;
   /** Price that a market order of this side would meet, if a quote is known. */
   readonly marketPx: string | undefined;
@@ -56,7 +56,7 @@ export interface RiskInput {
 interface RiskRefusal {
   readonly limit: keyof RiskRules;
   readonly reason: string;
-  /** It may pass when an order has ended. */
+  /** True if the order may pass when another one has ended. */
   readonly crowded: boolean;
   readonly isUnquoted?: true;
 }
@@ -76,7 +76,7 @@ export const limitsMoney = (rules: RiskRules): boolean =>
   rules.lossInAll !== undefined ||
   sizeLimits.some((limit) => rules[limit] !== undefined);
 
-/** The service lets the order reduce only, and by own fills it cannot enlarge the position. */
+/** Returns true if the service lets the order only reduce, and by own fills it cannot enlarge the position. */
 const onlyShrinks = ({ spec, strategy: { holding } }: RiskInput): boolean =>
   spec.reduceOnly && !isPositive(against(spec.side === "buy" ? "sell" : "buy", holding.position));
 
@@ -115,7 +115,10 @@ interface SizedOrder extends Pick<RiskInput, "rules" | "spec"> {
 
 const hundred = read("100");
 
-/** A limit price on the wrong side of the market takes any liquidity there: far beyond the market it is a mistake. */
+/**
+ * Checks the price band. A limit price on the wrong side of the market takes liquidity; far beyond the market it is a
+ * mistake.
+ */
 const bandRuling = ({
   rules: { priceBandPct: pct },
   spec: { px, side },

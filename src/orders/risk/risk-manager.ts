@@ -1,8 +1,8 @@
 /**
  * Risk manager: the exposure of all orders, limits on losses, and figures for the risk limits.
  *
- * Invariants: without a limit in the config only what was executed is summed up; a wanted order that is refused again
- * for the same limit is refused in the same words, so that it is reported once.
+ * Invariants: without a limit in the config only executions are summed up; a wanted order that is refused again for the
+ * same limit is refused in the same words, so that it is reported once.
  * Not here: what may pass (risk-limits.ts), the sums (exposure.ts).
  */
 import { EMPTY, type Observable } from "rxjs";
@@ -29,7 +29,7 @@ interface RiskManagerOptions {
   readonly priceChanges?: ((instId: string) => Observable<unknown>) | undefined;
 }
 
-/** Holding of a strategy by closed orders of previous runs. */
+/** Holding of a strategy from closed orders of previous runs. */
 export interface Inherited {
   /** Decimal text. */
   readonly position: string;
@@ -44,16 +44,16 @@ const retriesWithin = 8;
 export class RiskManager {
   readonly exposure = new Exposure();
   /**
-   * Number of wanted orders without room that are tried again when an order has ended: it may have been larger than
-   * they are.
+   * Number of wanted orders without room that are tried again when an order has ended. It can be above one, because the
+   * order that ended may have been larger than they are.
    */
   readonly retries: number;
-  /** Money is limited; otherwise only what was executed is to be taken. */
+  /** True if a limit on money is set. Otherwise only executions have to be counted. */
   readonly isLimited: boolean;
   readonly #marketPx: RiskManagerOptions["marketPx"];
   readonly #source: EntrySource;
   readonly #losses: ReturnType<typeof createLossWatch>;
-  /** Strategies of orders that a previous run sent. */
+  /** Strategies of the orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
 
   constructor(options: RiskManagerOptions, onLoss: OnLoss) {
@@ -72,9 +72,9 @@ export class RiskManager {
     });
   }
 
-  /** An order is as it is now. */
+  /** Counts an order in its present state. */
   take(order: Order, executed: Execution): void {
-    // Without limits only executions matter: they make the positions.
+    // Without limits only executions matter, because they make the positions.
     if (!executed.isAny && !this.isLimited) return;
     if (order.state.kind === "notExecuted") {
       this.exposure.forget(order.clOrdId);
@@ -87,14 +87,17 @@ export class RiskManager {
     if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
   }
 
-  /** Takes over holdings of previous runs, whose losses were already judged for some strategies (empty: all). */
+  /**
+   * Takes over holdings of previous runs. The losses of `judged` were already reported (empty: all strategies
+   * together).
+   */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     for (const { strategy, instId, position, cash } of holdings)
       this.exposure.inherit(strategy, instId, { position: read(position), cash: read(cash) });
     if (this.isLimited) this.#losses.inherited(judged);
   }
 
-  /** Holdings changed without an own order. */
+  /** Called when holdings changed without an own order. */
   changed(): void {
     if (this.isLimited) this.#losses.changed();
   }
@@ -103,12 +106,14 @@ export class RiskManager {
     this.#losses.close();
   }
 
-  /** Strategy of an order, by its slot or by the journal; empty where neither has it. */
+  /** Strategy of an order, from its slot or from the journal; empty if neither has it. */
   ownerOf({ clOrdId, strategy }: Order): string {
     return strategy === "" ? (this.#owners.get(clOrdId) ?? "") : strategy;
   }
 
-  /** The strategy that wanted an order of a previous run: it counts for that strategy before a slot takes it over. */
+  /**
+   * Records which strategy wanted an order of a previous run, so that the order counts for it before a slot adopts it.
+   */
   owned(clOrdId: string, strategy: string): void {
     if (strategy !== "") this.#owners.set(clOrdId, strategy);
   }
@@ -122,7 +127,7 @@ export class RiskManager {
     return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
   }
 
-  /** The ruling with the reason that was reported before. */
+  /** Returns the ruling with the reason that was reported before. */
   steady(slot: Slot, wanted: WantedOrder, ruling: Ruling): Ruling {
     if (!this.isLimited) return ruling;
     if (ruling.approved || ruling.limit === undefined) {

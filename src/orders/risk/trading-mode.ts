@@ -9,20 +9,21 @@
  * | `closing`  | refused     | canceled        | canceled and suspended, as positions are being closed |
  * | `stopped`  | refused     | canceled        | canceled and suspended   |
  *
- * Invariants: of the mode of all and a strategy's own the stricter holds; withdrawing orders is possible in every mode.
+ * Invariants: the stricter of two modes applies, that of all strategies and the strategy's own; withdrawing orders is
+ * possible in every mode.
  * Not here: what follows from a change (orders/order-manager.ts).
  */
 import type { WantedOrder } from "../wanted-order.ts";
 
-/** As events, views and the journal show it: a full stop is `halted` with `full`. */
+/** Mode as events, views and the journal show it: a full stop is `halted` with `full`. */
 export type Mode = "active" | "reducing" | "halted";
 /**
- * `closing` and `stopped` are halts without exits, stops and targets. A run that takes over from `closing` is halted
- * only.
+ * Mode with its stricter forms: `closing` and `stopped` are halts that also suspend exits, stops and targets. A run
+ * that takes over from `closing` is only halted.
  */
 export type Restriction = Mode | "closing" | "stopped";
 
-/** Reasons why nothing protected is watched. */
+/** Reasons why no protection is watched. */
 export const stoppedWords = "trading is stopped, exits included";
 export const stopsWords = "the engine stops, and it holds this protection itself";
 
@@ -34,7 +35,7 @@ export const isStricter = (one: Restriction, other: Restriction): boolean =>
 
 export const shownMode = (mode: Restriction): Mode => (isHalt(mode) ? "halted" : mode);
 
-/** Exits are canceled and protections suspended. */
+/** Returns true if the mode cancels exits and suspends protections. */
 export const isFull = (mode: Restriction): mode is "closing" | "stopped" => mode === "closing" || mode === "stopped";
 
 export const isHalt = (mode: Restriction): mode is "halted" | "closing" | "stopped" =>
@@ -43,16 +44,16 @@ export const isHalt = (mode: Restriction): mode is "halted" | "closing" | "stopp
 export class TradingModes {
   /** Mode of all strategies. */
   #mode: Restriction = "active";
-  /** Why all are in it. */
+  /** Reason for the mode of all strategies. */
   #reason = "";
-  /** Strategies that are not active by themselves. */
+  /** Strategies with a mode of their own other than active. */
   readonly #own = new Map<string, { readonly mode: Restriction; readonly reason: string }>();
 
   get mode(): Restriction {
     return this.#mode;
   }
 
-  /** Sets the mode of one strategy, or of all where none is named. */
+  /** Sets the mode of one strategy or of all. */
   set(strategy: string | undefined, mode: Restriction, reason: string): void {
     if (strategy === undefined) {
       this.#mode = mode;
@@ -71,21 +72,21 @@ export class TradingModes {
     return this.#own.get(strategy)?.mode ?? "active";
   }
 
-  /** Why a strategy is in its mode, by the one of the two that holds; empty while it is active. */
+  /** Reason for the mode that applies to a strategy; empty while it is active. */
   reasonOf(strategy: string): string {
     const holds = this.of(strategy);
     if (holds === "active") return "";
     return holds === this.mode ? this.#reason : (this.#own.get(strategy)?.reason ?? "");
   }
 
-  /** Why an order of a strategy is refused that is placed by hand; undefined where it may be placed. */
+  /** Reason why an order placed by hand for a strategy is refused; undefined if it may be placed. */
   haltOf(strategy: string, wanted: WantedOrder): string | undefined {
     if (isHalt(this.mode) && !mayPlace(this.mode, wanted)) return `trading is halted: ${this.#reason}`;
     const own = this.ownOf(strategy);
     return isHalt(own) && !mayPlace(own, wanted) ? "the strategy is halted" : undefined;
   }
 
-  /** The wanted order as far as the modes let it count. */
+  /** The wanted order, as far as the modes let it count. */
   within(strategy: string, wanted: WantedOrder | undefined): WantedOrder | undefined {
     if (wanted === undefined || (this.#mode === "active" && this.#own.size === 0)) return wanted;
     const own = this.ownOf(strategy);
@@ -98,6 +99,6 @@ export class TradingModes {
 export const mayPlace = (mode: Restriction, wanted: WantedOrder | undefined): boolean =>
   mode === "active" || (!isFull(mode) && wanted?.reduceOnly === true);
 
-/** Returns whether what was placed may stay. */
+/** Returns whether an order that was placed may stay. */
 export const mayRest = (mode: Restriction, wanted: WantedOrder): boolean =>
   !isHalt(mode) || (mode === "halted" && wanted.reduceOnly === true);

@@ -1,9 +1,9 @@
 /**
  * Positions of an account in base currency, for every unit of the service.
  *
- * Invariants: exact; records of a service that counts base currency are passed on as they are; a contract value that
- * was once listed stays known, as a position may outlive the trading of its instrument; one that was never listed is
- * reported once for each instrument.
+ * Invariants: amounts are exact; records of a service that counts base currency are passed on unchanged; a contract
+ * value that was once listed stays known, because a position may outlive the trading of its instrument; a contract
+ * value that was never listed is reported once for each instrument.
  */
 import { instTypeOf } from "../../contract/inst-id.ts";
 import type { Profile } from "../../contract/profile.ts";
@@ -11,9 +11,12 @@ import type { InstrumentRecord, PositionRecord } from "../../contract/schemas.ts
 import { mul } from "../../decimal.ts";
 import type { EventLog } from "../../journal/event-log.ts";
 
-/** A position of the account: the service's record with `pos` in base currency, positive long and negative short. */
+/**
+ * A position of the account: the service's record, with `pos` in base currency, positive when long and negative when
+ * short.
+ */
 export interface AccountPosition extends PositionRecord {
-  /** The same as the service lists it; left out where it lists base currency. */
+  /** The position in contracts, as the service lists it. Left out if the service lists base currency. */
   readonly contracts?: string;
 }
 
@@ -28,12 +31,15 @@ export class ContractValues {
     this.#journal = journal;
   }
 
-  /** Takes the values of a list of instruments, also of those that cannot be traded now. */
+  /** Takes the contract values from a list of instruments, including instruments that cannot be traded now. */
   learn(instruments: readonly InstrumentRecord[]): void {
     for (const { instId, contractValue = "1" } of instruments) this.#values.set(instId, contractValue);
   }
 
-  /** True once positions can be converted: a service that counts contracts has listed its instruments by then. */
+  /**
+   * True once positions can be converted: at the latest when a service that counts contracts has listed its
+   * instruments.
+   */
   get isKnown(): boolean {
     return this.#profile.order.szUnit.SWAP !== "contracts" || this.#values.size > 0;
   }

@@ -1,10 +1,10 @@
 /**
- * Pending orders and order history as streams, kept true by sweeps and made quick by pushes.
+ * Pending orders and order history as streams. Regular reads keep them correct, and pushes make them quick.
  *
  * Invariants: the pending list is read to its end before the history is looked at, so that an order moving from one to
  * the other is not missed; an order that is in neither is asked for by id; only a complete answer proves absence, and
- * an order so young that the service may not show it yet is not doubted unless it was canceled; what a push has
- * answered meanwhile is not asked.
+ * an order so young that the service may not show it yet is not doubted unless it was canceled; a query that a
+ * push has answered meanwhile is not sent.
  */
 import { catchError, concatMap, defaultIfEmpty, from, last, map, type Observable, of, switchMap, tap } from "rxjs";
 import type { CallOptions, Gateway } from "../../client/gateway.ts";
@@ -24,7 +24,7 @@ interface OrderListsOptions {
   readonly store: OrderStore;
   readonly pushes$: Observable<OrderRecord>;
   readonly pendingFreshMs: () => number;
-  /** Returns whether every change of an order is pushed at present. */
+  /** Returns whether every change of an order is pushed now. */
   readonly pushing: () => boolean;
   readonly historyFreshMs: number;
   readonly share: ShareRead;
@@ -32,9 +32,9 @@ interface OrderListsOptions {
 
 const call: CallOptions = { class: "read", owner: "engine" };
 const lookupsMax = 10;
-/** Failed questions by id before the failure is reported. */
+/** Number of failed queries by id before the failure is reported. */
 const toldAfter = 3;
-/** An accepted order may be missing from a listing for so long (the views of a service lag each other). */
+/** Time for which an accepted order may be missing from a listing, because the views of a service lag each other. */
 const settleMs = 5_000;
 
 export class OrderLists {
@@ -93,7 +93,7 @@ export class OrderLists {
     const walk = () => walkOrders(this.#options.gateway, "pendingOrders", {}, { ...call, needed });
     return this.#options.share("pendingOrders", maxAgeMs, walk).pipe(
       switchMap(({ outcome, ageMs }) => {
-        // What another engine was answered is no news of what was sent since.
+        // An answer that another engine received is no evidence about orders sent since.
         const startedAt = ageMs > 0 ? this.#options.clock.now() - ageMs : askedAt;
         if (outcome.kind === "dropped") return of<Reading<readonly OrderRecord[]>>({ kind: "withdrawn" });
         if (outcome.kind !== "done") return of(failedReading(outcome));
@@ -109,9 +109,9 @@ export class OrderLists {
     );
   }
 
-  /** The history first, then each order by id: what a push has answered meanwhile is not asked. */
+  /** Reads the history first, then queries each order by id. A query that a push has answered meanwhile is not sent. */
   #findMissing(missing: readonly OrderRecord[]): Observable<Reading<readonly OrderRecord[]>> {
-    // No news of the order has come since; any news proves that it exists, and shows its state.
+    // True if no news of the order has come since. Any news proves that it exists, and shows its state.
     const isUntold = (known: OrderRecord): boolean => this.#options.store.find(known) === known;
     const since = Math.min(...missing.map(({ createdAt }) => Number(createdAt)));
     return this.#sweepHistory({ since, needed: () => missing.some(isUntold) }).pipe(
@@ -126,7 +126,7 @@ export class OrderLists {
     );
   }
 
-  /** Asks for an order by id; one that the service does not know any more is forgotten, and reported. */
+  /** Queries an order by id. An order that the service does not know any more is forgotten and reported. */
   #lookUp(listed: OrderRecord, needed: () => boolean): Observable<void> {
     const { ordId, instId } = listed;
     return this.#options.gateway.read("getOrder", { ordId, instId }, { ...call, class: "resolve", needed }).pipe(
@@ -186,7 +186,7 @@ export class OrderLists {
     return { kind: "value", value: this.#options.store.active(), ageMs };
   }
 
-  /** Reports an order whose end cannot be read, after longer and longer pauses. */
+  /** Reports an order whose end cannot be read, and tries again after longer and longer pauses. */
   #fail({ ordId, instId }: OrderRecord, why: string): void {
     const count = (this.#failures.get(ordId) ?? 0) + 1;
     this.#failures.set(ordId, count);

@@ -1,9 +1,9 @@
 /**
  * Order store: everything the service has reported of orders, merged into one consistent set.
  *
- * Invariants: a merge takes the most advanced of each part (state, fills, time), so any order of arrival from listings,
- * pushes and replies gives the same record, a final state stays final and filled size never falls; finished orders are
- * kept up to a bound.
+ * Invariants: a merge takes the most advanced version of each part (state, fills, time), so that listings, pushes and
+ * replies give the same record in any sequence of arrival; a final state stays final and filled size never falls;
+ * finished orders are kept up to a bound.
  * Not here: whose orders they are (orders/), reading listings (order-lists.ts).
  */
 
@@ -11,7 +11,7 @@ import type { OrderRecord, OrderState } from "../../contract/schemas.ts";
 import { activeIn, rank } from "../../contract/schemas.ts";
 import { abs, compare } from "../../decimal.ts";
 
-/** `previous` is what was known of the order before. */
+/** `previous` is the earlier record of the order. */
 type OrderListener = (record: OrderRecord, previous: OrderRecord | undefined) => void;
 
 const finishedMax = 1_000;
@@ -32,24 +32,24 @@ const bodyOf = (record: OrderRecord): string =>
     record.updatedAt,
   ].join("|");
 
-/** Of two final states, the one that traded completely comes first. */
+/** If both states are final, `filled` wins. */
 const standing: Readonly<Record<OrderState, number>> = { ...rank, filled: rank.filled + 0.5 };
 
-// Each part is chosen by a total order that looks at nothing but the part: that makes merging blind to the order of
+// Each part is chosen by a total order that looks at that part alone. So the result does not depend on the sequence of
 // arrival.
 const byFills = (a: OrderRecord, b: OrderRecord): number =>
   (a.accFillSz === b.accFillSz ? 0 : compare(filledOf(a), filledOf(b))) ||
   byFee(a, b) ||
   byText(fillsOf(a), fillsOf(b));
 /**
- * Of two records with the same fills, the one with a fee: a fee of zero may not be computed yet.
+ * If two records have the same fills, the one with a fee wins: a fee of zero may not be computed yet.
  */
 const byFee = (a: OrderRecord, b: OrderRecord): number => compare(abs(feeOf(a)), abs(feeOf(b)));
 const feeOf = ({ fee }: OrderRecord): string => (fee === "" ? "0" : fee);
 const byBody = (a: OrderRecord, b: OrderRecord): number =>
   Number(a.updatedAt) - Number(b.updatedAt) || (sameBody(a, b) ? 0 : byText(bodyOf(a), bodyOf(b)));
 
-// The same without making texts: nearly all that is compared is alike.
+// Same result as comparing texts, without making them: nearly all records that are compared are equal.
 const sameFills = (a: OrderRecord, b: OrderRecord): boolean =>
   a.avgPx === b.avgPx && a.fee === b.fee && a.accFillSz === b.accFillSz && a.feeCcy === b.feeCcy;
 const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
@@ -92,10 +92,10 @@ export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord
 const isSame = (a: OrderRecord, b: OrderRecord): boolean =>
   a.state === b.state && a.ordId === b.ordId && sameFills(a, b) && sameBody(a, b);
 
-/** Newest first: ids are digits of growing value. */
+/** Newest first. Ids are numbers that grow, written in digits. */
 const byAge = (a: string, b: string): number => b.length - a.length || byText(b, a);
 
-/** Active records kept sorted, so that a list is a copy and not a sort. */
+/** Active records, kept sorted so that making a list needs a copy and not a sort. */
 class SortedRecords {
   readonly records: OrderRecord[] = [];
 
@@ -128,7 +128,7 @@ class SortedRecords {
 export class OrderStore {
   readonly #records = new Map<string, OrderRecord>();
   readonly #active = new SortedRecords();
-  /** Ids of the finished ones in the order they came, from `#first` on. */
+  /** Ids of the finished orders in the sequence in which they finished, from `#first` on. */
   #finished: string[] = [];
   #first = 0;
   readonly #byClient = new Map<string, string>();
@@ -136,7 +136,7 @@ export class OrderStore {
   readonly #listeners: OrderListener[] = [];
   readonly #forgetters: ((record: OrderRecord) => void)[] = [];
 
-  /** Calls `listener` for every record that is news. */
+  /** Calls `listener` for every record that is new or changed. */
   onChange(listener: OrderListener): void {
     this.#listeners.push(listener);
   }
@@ -146,10 +146,10 @@ export class OrderStore {
     this.#forgetters.push(listener);
   }
 
-  /** Takes in a record; false when it is no news. */
+  /** Merges a record. Returns false if it contains no news. */
   merge(next: OrderRecord): boolean {
     const previous = this.#records.get(next.ordId);
-    // Shared by all who look; a push brings a record that was not frozen yet.
+    // All readers share the record. A pushed record is not frozen yet.
     const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
     if (record === previous) return false;
     this.#name(record);
@@ -162,7 +162,7 @@ export class OrderStore {
     return true;
   }
 
-  /** The service does not know the order any more although no final record was seen. */
+  /** Called when the service does not know the order any more although no final record was seen. */
   forget(ordId: string): void {
     const record = this.#records.get(ordId);
     if (record === undefined || !activeIn[record.state]) return;
@@ -173,7 +173,9 @@ export class OrderStore {
     for (const listener of this.#forgetters) listener(record);
   }
 
-  /** The order was canceled: that it is in no list of open orders is news, however young it is. */
+  /**
+   * Called when the order was canceled. Its absence from the list of open orders then is evidence, however young it is.
+   */
   ending(ordId: string): void {
     const record = this.#records.get(ordId);
     if (record !== undefined && activeIn[record.state]) this.#endings.add(ordId);
@@ -214,7 +216,7 @@ export class OrderStore {
     this.#first = 0;
   }
 
-  /** Ids of a client may come again once their order is over; the newest order counts. */
+  /** A client may reuse an id after its order is over. The newest order counts. */
   #name({ clOrdId, ordId }: OrderRecord): void {
     const known = this.#byClient.get(clOrdId);
     if (clOrdId === "" || known === ordId) return;

@@ -1,12 +1,13 @@
 /**
- * Polled resource: a part of the service's state as a stream: the latest value on subscription, polled only while it is
- * subscribed.
+ * Polled resource: a part of the service's state as a stream. It emits the latest value on subscription, and polls only
+ * while it is subscribed to.
  *
- * Invariants: it never errors and never completes by itself: a read that fails marks the value stale, with the reason;
- * however many listen, one read is under way at most; it is as fresh as the most demanding listener asked: a read that
- * was asked for besides is not sent once it is not needed, one that is due by the timetable always is; an answer taken
- * over from another engine counts from when it was asked for, and only one that is younger than what is known is taken;
- * no listener can change a value that another one receives.
+ * Invariants: the stream never errors and never completes by itself; a read that fails marks the value stale, with the
+ * reason; at most one read is under way for all listeners; the value is as fresh as the most demanding
+ * listener asked for; a read that was requested is not sent if it is no longer needed, while a read that is due by the
+ * timetable always is; the age of an answer that is taken over from another engine counts from when that engine asked,
+ * and the answer is taken only if it is newer than the known value; no listener can change a value that another one
+ * receives.
  * Not here: what is read (the other files of this folder), quota (every read goes through the gateway).
  */
 import { Observable, type Subscription } from "rxjs";
@@ -17,39 +18,42 @@ import { fixed, type Snapshot } from "./snapshot.ts";
 interface ResourceOptions<T> {
   readonly clock: Clock;
   readonly initial: T;
-  /** Largest age of the value, may be infinite; a function where it changes, called when a read is planned. */
+  /** Largest age of the value; may be infinite. A function if it changes; it is called when a read is planned. */
   readonly freshMs: number | (() => number);
   /**
-   * True while other news keeps the value up, also without a subscriber: who comes then need not have it read first.
+   * True while other news keeps the value up to date, even without a subscriber. A new subscriber then needs no read.
    */
   readonly kept?: () => boolean;
   /**
-   * Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. What
-   * another engine was answered serves if it is `maxAgeMs` old at most: 0 for the first read of all, and where news is
-   * asked for.
+   * Emits one reading and completes. `needed` is for a read that can still be withdrawn when its slot opens. An answer
+   * that another engine received may be used if it is at most `maxAgeMs` old. `maxAgeMs` is 0 for the very first read,
+   * and when news is requested.
    */
   readonly read: (needed: () => boolean, maxAgeMs: number) => Observable<Reading<T>>;
-  /** Like `read`, with the rank of exits; left out where nothing urgent depends on the value. */
+  /** Same as `read`, with the rank of exits. Left out if nothing urgent depends on the value. */
   readonly readUrgently?: () => Observable<Reading<T>>;
 }
 
 const staleAfter = 3;
-/** Of its time to keep, an answer that is taken over may have spent this part. */
+/** An answer that is taken over may have used up this part of its time of validity. */
 const takenOverPart = 0.5;
-/** A read that failed is tried again after this, then after twice as long, never later than by the timetable. */
+/**
+ * A failed read is repeated after this time, then after twice as long each time, but never later than the timetable
+ * demands.
+ */
 const retryMs = 5_000;
-/** Reads with the rank of exits take from what exits may use: one in this time at most. */
+/** Reads with the rank of exits use quota of the exits: at most one is sent in this time. */
 export const urgentReadMs = 30_000;
 
 interface Listener<T> {
-  /** Largest age of the value for it. */
+  /** Largest age of the value that this watcher accepts. */
   readonly freshMs: () => number;
   emit(snapshot: Snapshot<T>): void;
 }
 
 export class PolledResource<T> {
   readonly value$: Observable<Snapshot<T>>;
-  /** As it was last emitted: what `touch` announced since is not in it. */
+  /** The value that was last emitted. It does not contain what `touch` announced since. */
   settled: T;
   readonly #clock: Clock;
   readonly #kept: () => boolean;
@@ -57,7 +61,7 @@ export class PolledResource<T> {
   readonly #readUrgently: ResourceOptions<T>["readUrgently"];
   #urgedAt = Number.NEGATIVE_INFINITY;
   readonly #listeners = new Set<Listener<T>>();
-  /** Largest age of the value for the holds. */
+  /** Largest age of the value for `hold`. */
   readonly #freshMs: () => number;
   #holds = 0;
   #current: Snapshot<T>;
@@ -67,7 +71,7 @@ export class PolledResource<T> {
   #askedAt = Number.NEGATIVE_INFINITY;
   #askedBefore = Number.NEGATIVE_INFINITY;
   #requested = false;
-  /** Needs for a read besides the timetable that no read has taken up yet. */
+  /** Reads requested besides the timetable that no read has served yet. */
   #requests: readonly (() => boolean)[] = [];
   #overdue = false;
   #failures = 0;
@@ -87,12 +91,12 @@ export class PolledResource<T> {
     this.value$ = this.#watch(this.#freshMs);
   }
 
-  /** Like `value$`, read again whenever the value is older than `freshMs`. */
+  /** Same as `value$`, but reads again whenever the value is older than `freshMs`. */
   watch(freshMs: number): Observable<Snapshot<T>> {
     return this.#watch(() => freshMs);
   }
 
-  /** News of a part proves nothing about the rest: a stale value stays stale. */
+  /** News of one part proves nothing about the rest, so a stale value stays stale. */
   get current(): Snapshot<T> {
     if (this.#latest === undefined) return this.#current;
     const { stale, problem, denied } = this.#current;
@@ -102,22 +106,22 @@ export class PolledResource<T> {
     return this.#current;
   }
 
-  /** Keeps the value up as a listener of `value$` does, until as many `release` as `hold`. */
+  /** Keeps the value up to date as a listener of `value$` does, until `release` was called as often as `hold`. */
   hold(): void {
     if (this.#holds++ > 0) return;
     if (this.#listeners.size === 0) this.#resume();
     this.#plan();
   }
 
-  /** Its timer stays: holds come and go with every order. */
+  /** The timer stays set, because holds come and go with every order. */
   release(): void {
     if (--this.#holds > 0) return;
     if (this.#listeners.size === 0 && this.#reading !== undefined) this.#withdraw();
   }
 
   /**
-   * Part of the value changed by other news; `latest` is called only when the value is read. Nothing before the first
-   * read.
+   * Called when other news changed a part of the value. `latest` is called only when the value is read. Has no effect
+   * before the first read.
    */
   touch(latest: () => T, now = this.#clock.now()): void {
     if (this.#current.at < 0) return;
@@ -127,8 +131,8 @@ export class PolledResource<T> {
   }
 
   /**
-   * Reads now, if it is subscribed; otherwise at the next subscription. Not sent when `needed` returns false by the
-   * time its slot opens.
+   * Reads now if there is a subscriber, otherwise at the next subscription. The read is not sent if `needed` returns
+   * false when its slot opens.
    */
   refresh(needed: () => boolean = () => true): void {
     if (this.#isIdle) this.#askedAt = Number.NEGATIVE_INFINITY;
@@ -137,7 +141,7 @@ export class PolledResource<T> {
   }
 
   /**
-   * Replaces a read that has waited for long by one with the rank of exits, which does not wait for the end of a long
+   * Replaces a read that has waited long by one with the rank of exits. That one does not wait for the end of a long
    * pause.
    */
   urge(): void {
@@ -150,7 +154,7 @@ export class PolledResource<T> {
   }
 
   /**
-   * The value may be out of date for a reason: marks it stale at once, and reads again. No effect before the first
+   * Called when the value may be out of date. Marks it stale at once, and reads again. Has no effect before the first
    * read.
    */
   doubt(problem: string): void {
@@ -188,14 +192,17 @@ export class PolledResource<T> {
     return this.#listeners.size === 0 && this.#holds === 0;
   }
 
-  /** For the first of new listeners: what was kept up meanwhile is as good as read now, unless a read was asked for. */
+  /**
+   * Called for the first of new listeners. A value that was kept up to date meanwhile counts as read now, unless a read
+   * was requested.
+   */
   #resume(): void {
     if (this.#current.stale || this.#askedAt === Number.NEGATIVE_INFINITY || !this.#kept()) return;
     this.#askedAt = this.#clock.now();
     this.#readAt = this.#askedAt;
   }
 
-  /** No subscriber is left. What was never answered is asked for at once by the next subscriber. */
+  /** Called when no subscriber is left. A read that was never answered is sent again for the next subscriber. */
   #withdraw(): void {
     if (this.#reading === undefined) return;
     this.#reading.unsubscribe();
@@ -203,7 +210,7 @@ export class PolledResource<T> {
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** The value was not kept up without a subscriber. */
+  /** Returns the value for a time in which it was not kept up to date. */
   #asOf(wantedMs: number): Snapshot<T> {
     const snapshot = this.current;
     if (snapshot.stale || this.#clock.now() - this.#readAt <= wantedMs) return snapshot;
@@ -229,12 +236,12 @@ export class PolledResource<T> {
   }
 
   /**
-   * Sees to it that the clock wakes this when something is next to be done. A timer that runs too early plans again.
+   * Sets the timer to the next instant at which something is to be done. A timer that runs too early only plans again.
    */
   #plan(): void {
     if (this.#listeners.size === 0 && this.#holds === 0) return;
     const interval = this.#interval();
-    // As a rule the timetable alone counts, and a timer that is set already comes before it.
+    // Usually the timetable alone counts, and a timer that is already set comes before it.
     const isQuiet = this.#reading === undefined && this.#requests.length === 0 && this.#failures === 0;
     if (isQuiet && this.#askedAt + interval >= this.#timerAt) return;
     const at = this.#nextAt(interval);
@@ -253,7 +260,7 @@ export class PolledResource<T> {
       return this.#current.stale || this.#overdue ? Number.POSITIVE_INFINITY : this.#readAt + staleAfter * interval;
     }
     const now = this.#clock.now();
-    // By the timetable; what was never asked for is due at once, however long it would keep.
+    // The timetable decides. A value that was never read is always due at once.
     if (this.#requests.length > 0 || this.#askedAt === Number.NEGATIVE_INFINITY) return now;
     const pause = this.#failures === 0 ? interval : Math.min(interval, retryMs * 2 ** (this.#failures - 1));
     return Math.max(now, this.#askedAt + pause);
@@ -279,7 +286,7 @@ export class PolledResource<T> {
   #start(): void {
     const before = this.#askedAt;
     const asked = this.#requests;
-    // Without requests the timetable asked for it; a requested one may become due while it waits.
+    // Without requests the timetable caused the read. A requested read may become due by the timetable while it waits.
     const needed = (): boolean =>
       asked.length === 0 ||
       before === Number.NEGATIVE_INFINITY ||
@@ -307,14 +314,14 @@ export class PolledResource<T> {
         this.#settle(result ?? { kind: "failed", problem: "the read ended without a value" });
       },
     });
-    // A read that settled at once has already planned the next one.
+    // A read that completed synchronously has already planned the next one.
     if (!under.closed) this.#reading = under;
   }
 
   #settle(reading: Reading<T>): void {
     this.#reading = undefined;
     if (reading.kind === "withdrawn") {
-      // As if it had never been asked for; one that the timetable asked for is tried again, after a pause.
+      // The state is as if it had never been requested. A read that the timetable caused is repeated after a pause.
       if (this.#requested) this.#askedAt = this.#askedBefore;
       else this.#failures++;
       this.#plan();
@@ -328,7 +335,7 @@ export class PolledResource<T> {
       this.#readAt = this.#clock.now() - ageMs;
       if (ageMs > 0) this.#askedAt = this.#readAt;
       const at = Math.max(this.#current.at, this.#readAt);
-      // What another engine was answered before a doubt does not end it.
+      // An answer that another engine received before a doubt does not end the doubt.
       const { problem = "" } = this.#current;
       this.#emit(
         ageMs > 0 && this.#readAt < this.#doubtedAt ? { value, at, stale: true, problem } : { value, at, stale: false },

@@ -1,23 +1,22 @@
 /**
  * Reads that another engine of the same user may answer.
  *
- * Not here: when such an answer will do (polled-resource.ts), how engines reach each other (engine/shared-reads.ts).
+ * Not here: when such an answer is used (polled-resource.ts), how engines reach each other (engine/shared-reads.ts).
  */
 import type { Observable } from "rxjs";
 import type { Outcome } from "../../client/outcome.ts";
 
-/** An outcome, and for how long at most the service may have changed since. */
+/** An outcome, and the longest time for which the service's state may have changed since. */
 export interface AgedOutcome<R> {
   readonly outcome: Outcome<R>;
   readonly ageMs: number;
 }
 
 /**
- * Has `read` done, or takes the answer of another engine of the same user that is at most `maxAgeMs` old. `what` names
- * the read.
+ * Executes `read`, or uses the answer of another engine of the same user that is at most `maxAgeMs` old.
  *
  * @param what - names the read
- * @param maxAgeMs - oldest answer of another engine that will do
+ * @param maxAgeMs - largest age of another engine's answer
  * @param read - asks the service
  * @returns the answer with its age
  */

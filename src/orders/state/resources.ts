@@ -1,8 +1,8 @@
 /**
  * The service's state as the engine offers it: instruments, orders, balances, positions.
  *
- * Invariants: instruments are read at the start and kept; ids are never written into the program, an unknown one causes
- * a new read before it is refused.
+ * Invariants: instruments are read at the start and kept; the program contains no ids of instruments; an unknown id
+ * causes a new read before it is refused.
  */
 import { distinctUntilChanged, map, type Observable } from "rxjs";
 import type { Gateway } from "../../client/gateway.ts";
@@ -20,11 +20,11 @@ import { OrderStore } from "./order-store.ts";
 import { PolledResource } from "./polled-resource.ts";
 import type { AgedOutcome, ShareRead } from "./read-sharing.ts";
 
-/** Milliseconds a value may be old while it is subscribed, by resource. */
+/** Largest age of a value while it is subscribed to, in milliseconds, by resource. */
 export interface Freshness {
-  /** Open orders, where they are not pushed. */
+  /** Open orders, while they are not pushed. */
   readonly pendingMs: number;
-  /** The same while the service pushes every change of an order: the listing is only a safety net then. */
+  /** Open orders, while the service pushes every change: the listing is only a safety net then. */
   readonly pendingPushedMs: number;
   /** Finished orders. */
   readonly historyMs: number;
@@ -63,15 +63,15 @@ interface ResourcesOptions {
   /** True if every change of an order is pushed, now and from now on; begins with the present state. */
   readonly pushing$: Observable<boolean>;
   readonly freshness: Freshness;
-  /** The list that another account of the service reads already. */
+  /** The list that another account of the service already reads. */
   readonly listed?: Pick<Resources, "instruments" | "contractValues"> | undefined;
-  /** True if the list of products cannot change: what was read once stays fresh. */
+  /** True if the list of products cannot change, so that it is read only once. */
   readonly listFixed?: boolean;
   /** Access to reads of other engines, once this one has joined them. */
   readonly share?: (() => ShareRead | undefined) | undefined;
 }
 
-/** Each engine asks for itself. */
+/** Every engine reads for itself. */
 const unshared: ShareRead = (_, __, read) => read().pipe(map((outcome) => ({ outcome, ageMs: 0 })));
 
 const reading = <R, T>({ outcome, ageMs }: AgedOutcome<R>, value: (records: readonly R[]) => T): Reading<T> =>
@@ -149,8 +149,7 @@ export const createResources = (options: ResourcesOptions): Resources => {
   let known = false;
   pushing$.pipe(distinctUntilChanged()).subscribe((now) => {
     pushing = now;
-    // Changes between two connections were not pushed, and from now on there is nothing to see but what is
-    // asked for.
+    // Changes between two connections were not pushed. From now on only reads show the state.
     if (known)
       for (const doubted of [pending, history, resources.balances, resources.positions])
         doubted.doubt(now ? "pushes begin again" : "pushes have stopped");

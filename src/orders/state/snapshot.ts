@@ -1,7 +1,7 @@
 /**
  * A part of the service's state at one moment, as users of the engine see it.
  *
- * Invariants: every subscriber receives the same value, so none can change it: lists and maps are fixed when they are
+ * Invariants: every subscriber receives the same value, and none can change it: lists and maps are fixed when they are
  * read.
  */
 
@@ -13,11 +13,11 @@ export interface Snapshot<T> {
    * Instant at which the service was last known to hold this value, on the engine's clock; -1 before anything was read.
    */
   readonly at: number;
-  /** True when the last attempt failed or the value is older than asked. */
+  /** True when the last read failed or the value is older than requested. */
   readonly stale: boolean;
-  /** Why it is stale, in words. */
+  /** Reason why it is stale, in words. */
   readonly problem?: string;
-  /** The service does not let these keys read it: asking again will hardly help. */
+  /** True if the service does not let these keys read it. Another attempt will hardly succeed. */
   readonly denied?: true;
 }
 
