@@ -1,13 +1,13 @@
 /**
  * An action as the scheduler sees it: queued without content, built when its slot opens, notified of its end.
  *
- * Invariants: what is sent is asked for once, when the slot has opened; every action ends once.
+ * Invariants: the content of an action is requested once, when the slot has opened; every action ends once.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { WireRequest, WireResponse } from "../contract/transport.ts";
 import type { ActionClass } from "../journal/events.ts";
 
-/** Account that calls. Several keys of one user share its weight but have a second each. */
+/** Account that makes the call. Several keys of one user share its weight, but each has a second of its own. */
 export interface Account {
   readonly uid: string;
   readonly ip: string;
@@ -21,24 +21,25 @@ export interface Action {
   readonly owner: string;
   readonly weight: number;
   readonly account: Account;
-  /** The product it is about, where it is about one. */
+  /** The product that the call is about, if it is about one. */
   readonly instId?: string | undefined;
-  /** Elements of a batch that is put together already; 1 when left out. */
+  /** Number of elements of a batch that is already complete; 1 when left out. */
   readonly elements?: number;
   /** Weight of each element, besides `weight`; none when left out. */
   readonly elementWeight?: number;
-  /** Instant at which it is dropped, with `done` called, if it still waits. */
+  /** Instant at which the action is dropped if it still waits; `done` is called then. */
   readonly deadlineAt?: number;
   /**
-   * Of a batch that is put together as it leaves: how many elements it would have now. It may be asked to take fewer.
+   * For a batch that is completed when it leaves: the number of elements that it would have now. The grant may be for
+   * fewer.
    */
   readonly elementsNow?: (() => number) | undefined;
   /**
-   * The request as of `now`, of at most `elementsMax` elements, or undefined when it is no longer needed. Called
-   * once, when the slot has opened.
+   * Returns the request as of `now`, with at most `elementsMax` elements, or undefined when it is no longer needed.
+   * Called once, when the slot has opened.
    */
   build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined;
-  /** Called once with the ending, and not at all for an action that was withdrawn. */
+  /** Called once with the ending. Not called for an action that was withdrawn. */
   done(ending: Ending): void;
 }
 

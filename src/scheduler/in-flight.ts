@@ -1,8 +1,8 @@
 /**
  * Requests in flight: from the byte that leaves to the response or the failure.
  *
- * Invariants: every lease given here ends once with any transport: a response settles it, a failure loses it;
- * what could not be written down, or was kept back at the last moment, was not sent.
+ * Invariants: every lease given here ends once with any transport: a response settles it, a failure loses it; a request
+ * that could not be recorded, or was stopped at the last moment, was not sent.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Transport, WireRequest, WireResponse } from "../contract/transport.ts";
@@ -17,7 +17,7 @@ const unsentCodes: ReadonlySet<string> = new Set(["JOURNAL_FAILED", "NOT_LEADING
 
 export class InFlight implements Landing {
   count = 0;
-  /** From now on nothing is sent and no answer is taken in. */
+  /** True from the end on: nothing is sent and no answer is processed any more. */
   closed = false;
   readonly #clock: Clock;
   readonly #port: QuotaPort;

@@ -1,9 +1,9 @@
 /**
- * Lanes of waiting actions: the members of one are alike to the ledger.
+ * Lanes of waiting actions. The ledger treats all members of a lane alike.
  *
  * Invariants: if the head of a lane has no room, none behind it has; lanes are few (classes × weights × accounts, and
- * products where a layer counts each) and kept in the order of their heads. While a user probes, the lightest call
- * comes first.
+ * products where a layer counts each) and kept in the order of their heads. While a user's quota is being probed, the
+ * lightest call comes first.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Account, Action } from "./action.ts";
@@ -34,14 +34,14 @@ export class Lanes {
   readonly #byAccount = new WeakMap<Account, Map<EndpointName, Way>>();
   /** Lanes with something to send, best head first. */
   readonly #ready: Lane[] = [];
-  /** `#ready` is still in order, but for heads that came or went since. */
+  /** True while `#ready` is sorted, apart from heads that came or went since. */
   #sorted = false;
   #turns = 0;
   #sequence = 0;
 
   /**
-   * Owners with a budget get lanes of their own, so that they can be held back without holding back others; so do
-   * products, of endpoints that `byProduct` names.
+   * Owners with a budget get lanes of their own, so that they can be held back without holding back others. Products
+   * get lanes of their own for endpoints that `byProduct` names.
    */
   constructor(
     ledger: Pick<Ledger, "probing" | "turns">,
@@ -64,13 +64,13 @@ export class Lanes {
     const order = ++this.#sequence;
     const entry = new QueuedAction(order, action, lane, share, now);
     lane.queue.push(entry, key, order);
-    // What is not the new head leaves the order of the lanes alone.
+    // An entry that is not the new head does not change the sequence of the lanes.
     if (this.#sorted && (lane.queue.size === 1 || lane.queue.head() === entry)) this.#sorted = false;
     this.count++;
     return entry;
   }
 
-  /** Takes the head of a lane out. */
+  /** Removes the head of a lane. */
   take(lane: Lane): void {
     const entry = lane.queue.pop();
     if (entry === undefined) return;
@@ -81,7 +81,7 @@ export class Lanes {
     else this.#sorted = false;
   }
 
-  /** Takes a waiting entry out; false when it has left already. */
+  /** Removes a waiting entry. Returns false when it has already left. */
   withdraw(entry: QueuedAction): boolean {
     if (entry.removed) return false;
     entry.lane.queue.remove(entry);
@@ -155,7 +155,7 @@ export class Lanes {
       if (lane.queue.size > 0) ready[count++] = lane;
     }
     while (ready.length > count) ready.pop();
-    // One lane has no order, and most often there is but one.
+    // A single lane needs no sorting, and usually there is only one.
     if (ready.length > 1) this.#rank(ready);
     this.#sorted = true;
     this.#turns = this.#ledger.turns;
@@ -164,20 +164,21 @@ export class Lanes {
   #rank(ready: Lane[]): void {
     for (let index = 0; index < ready.length; index++) {
       const lane = ready[index] as Lane;
-      // What was withdrawn is skipped, so that the key is that of one that waits.
+      // Withdrawn entries are skipped, so that the key is that of a waiting entry.
       lane.queue.head();
-      // A call sent blind should be the lightest one: it must not be the one that overruns the minute.
+      // A call that is sent without knowledge of the use should be the lightest one, because it could exceed the
+      // minute.
       lane.order = this.#ledger.probing(lane.charges[0] as Charge) ? lane.weight - 1_000 : classRules[lane.class].order;
       lane.key = lane.queue.headKey();
     }
     ready.sort(compare);
   }
 
-  /** The best lane has lost its head: the others stay in order. */
+  /** Called when the best lane has lost its head. The other lanes keep their sequence. */
   #sink(lane: Lane): void {
     const ready = this.#ready;
     if (lane.queue.size === 0 || lane.queue.head() === undefined) {
-      // An array that is never empty keeps its room: most often one lane comes and goes.
+      // The array keeps its memory if it is never emptied: usually a single lane comes and goes.
       if (ready.length > 1) ready.shift();
       else this.#sorted = false;
       return;

@@ -1,22 +1,22 @@
 /**
- * A stable queue: least key first, first in first out among equals.
+ * A stable queue: the entry with the least key comes first; entries with equal keys come first in, first out.
  *
- * Invariants: push and pop are O(log n), and O(1) for entries that come in the order they leave, which most do: those
- * are kept in a row, the others in a heap, and the better of the two heads is next. Removed entries are skipped when
- * they surface and swept when they are the majority. Keys are kept in arrays of their own, four children to a parent:
- * with very many entries the time goes into fetching memory, and so an entry itself is only looked at when it comes or
- * leaves.
+ * Invariants: push and pop are O(log n), and O(1) for entries that arrive in the sequence in which they leave, as most
+ * do: those are kept in a row, the others in a heap, and the better of the two heads is next. Removed entries are
+ * skipped when they reach the head, and removed together when they are the majority. Keys are kept in arrays of their
+ * own, with four children to a parent: with very many entries most time is spent on memory access, so an entry is only
+ * read when it arrives or leaves.
  */
 
 export interface Queued {
   removed: boolean;
 }
 
-/** The least number of passed places worth taking away from the front of the row. */
+/** Smallest number of passed places that is worth removing from the front of the row. */
 const passedMin = 1_024;
 
 export class PriorityQueue<E extends Queued> {
-  /** Places from `#first` on hold entries in order; those before it were passed. */
+  /** Entries in order, from `#first` on. Earlier places were passed. */
   #row: (E | undefined)[] = [];
   #rowKeys: number[] = [];
   #rowOrders: number[] = [];
@@ -26,13 +26,13 @@ export class PriorityQueue<E extends Queued> {
   #keys: number[] = [];
   #orders: number[] = [];
   #removed = 0;
-  /** The least entry, as long as it is known. */
+  /** The least entry, if it is known. */
   #best: E | undefined;
 
-  /** Entries that wait. */
+  /** Number of entries that wait. */
   size = 0;
 
-  /** `order` rises with each entry pushed. */
+  /** Adds an entry. `order` has to grow with each entry. */
   push(entry: E, key: number, order: number): void {
     this.size++;
     const end = this.#end;
@@ -49,7 +49,7 @@ export class PriorityQueue<E extends Queued> {
 
   /** The least entry, or undefined. */
   head(): E | undefined {
-    // Without a heap the row holds the least entry.
+    // If the heap is empty, the row holds the least entry.
     let best =
       this.#best ?? (this.#heap.length === 0 && this.#first < this.#end ? this.#row[this.#first] : this.#top());
     while (best?.removed === true) {
@@ -61,7 +61,7 @@ export class PriorityQueue<E extends Queued> {
     return best;
   }
 
-  /** The key of the least entry; asked only while there is one. */
+  /** The key of the least entry. Call it only while there is one. */
   headKey(): number {
     return (this.#inRow() ? this.#rowKeys[this.#first] : this.#keys[0]) as number;
   }
@@ -96,7 +96,7 @@ export class PriorityQueue<E extends Queued> {
     return this.#inRow() ? this.#row[this.#first] : this.#heap[0];
   }
 
-  /** Takes the least entry away. */
+  /** Removes the least entry. */
   #drop(): void {
     this.#best = undefined;
     if (this.#heap.length > 0 && !this.#inRow()) {
@@ -110,7 +110,7 @@ export class PriorityQueue<E extends Queued> {
     } else if (this.#first >= passedMin && this.#first * 2 > this.#end) this.#closeUp();
   }
 
-  /** Gives back the places that were passed. */
+  /** Frees the places that were passed. */
   #closeUp(): void {
     this.#row = this.#row.slice(this.#first, this.#end);
     this.#rowKeys = this.#rowKeys.slice(this.#first, this.#end);

@@ -1,15 +1,16 @@
 /**
- * Order of actions: classes, and the waiting time that makes up for a lower class.
+ * Order of actions: classes, and the waiting time that compensates for a lower class.
  *
- * Invariants: exits overtake everything else of any age; among ordinary actions a class is worth a head start, so
- * that nothing starves; within a class, strategies that queue much do not push back those that queue little.
+ * Invariants: exits go before all other actions, however old these are; among ordinary actions a higher class counts as
+ * additional age, so that no action starves; within a class, a strategy with many queued actions does not delay one
+ * with few.
  */
 import type { ActionClass } from "../journal/events.ts";
 import type { Rank } from "./quota/ledger.ts";
 
 interface ClassRule {
   readonly rank: Rank;
-  /** Exits: strict order. Ordinary: milliseconds of age the class is worth. */
+  /** For exits: their strict order. For ordinary actions: milliseconds of age that the class is worth. */
   readonly order: number;
   readonly headStartMs: number;
 }
@@ -24,10 +25,10 @@ export const classRules: Readonly<Record<ActionClass, ClassRule>> = {
   backfill: { rank: "ordinary", order: 3, headStartMs: 0 },
 };
 
-/** Milliseconds of quota that one unit of weight equals, when sharing 1200 a minute. */
+/** Milliseconds of quota per unit of weight, when 1200 a minute are shared. */
 const msPerWeight = 50;
 
-/** Waiting actions of one owner, and the time until which they last at its part of the quota. */
+/** Waiting actions of one owner, and the instant until which they use up its part of the quota. */
 export class Share {
   queued = 0;
   readonly #part: number;
@@ -39,11 +40,11 @@ export class Share {
   }
 
   /**
-   * Sorting time of an action submitted now; an owner with much queued is placed as if it had asked one after the
-   * other.
+   * Sorting time of an action submitted now. The actions of an owner with many queued ones are placed as if it had
+   * submitted them one after the other.
    */
   enter(weight: number, now: number): number {
-    // What was used while no other wanted it is not held against anyone later.
+    // Quota that an owner used while no other wanted it does not count against it later.
     const start = this.queued === 0 ? now : Math.max(now, this.#until);
     this.#until = start + (weight * msPerWeight) / this.#part;
     this.queued++;
@@ -72,8 +73,8 @@ export class FairShares {
 const budgetWindowMs = 60_000;
 
 /**
- * Weight a minute each owner may spend on ordinary actions; minutes of our own clock, since no window of the service is
- * meant.
+ * Weight per minute that each owner may spend on ordinary actions. The minutes are those of our own clock, because they
+ * have nothing to do with windows of the service.
  */
 export class Budgets {
   /** True if no owner has a budget. */
@@ -90,12 +91,12 @@ export class Budgets {
     return this.#perMinute[owner] !== undefined;
   }
 
-  /** Instant at which `owner` may spend `weight` again; undefined if it may now, as without a budget. */
+  /** Instant at which `owner` may spend `weight` again. Undefined if it may now, or if it has no budget. */
   blockedUntil(owner: string, weight: number, now: number): number | undefined {
     const most = this.#perMinute[owner];
     const minute = Math.floor(now / budgetWindowMs);
     const spent = this.#spentIn(owner, minute);
-    // A single call above the budget would wait for ever; it goes when nothing else was spent.
+    // A single call above the budget would wait for ever, so it leaves when nothing else was spent.
     if (most === undefined || spent === 0 || spent + weight <= most) return undefined;
     return (minute + 1) * budgetWindowMs;
   }

@@ -1,8 +1,8 @@
 /**
  * One action from submission to its ending: it waits in a lane, leaves on a lease, and is the sink of its response.
  *
- * Invariants: a lease given to it ends once with any transport: the first response or failure ends it, what
- * comes after is ignored. One object for all of this, because hundreds of thousands may wait, and as many be under way.
+ * Invariants: a lease given to it ends once with any transport: the first response or failure ends it, and later ones
+ * are ignored. One object for all of this, because hundreds of thousands may wait or be under way.
  * Not here: what the response does (in-flight.ts), who goes next (lanes.ts).
  */
 
@@ -19,16 +19,16 @@ import type { Lease } from "./quota/port.ts";
 export interface Landing {
   answered(entry: QueuedAction, lease: Lease, response: WireResponse): void;
   failed(entry: QueuedAction, lease: Lease, error: unknown): void;
-  /** Nothing is taken in any more. */
+  /** True once no answer is processed any more. */
   readonly closed: boolean;
 }
 
-/** Lanes that one refusal may hold back: all of a user, or those on the same keys. */
+/** Lanes that one refusal may hold back: all lanes of a user, or those on the same keys. */
 export interface LaneGroup {
-  /** The round in which one of their calls had to wait, and how light the others must be to pass it. */
+  /** The round in which one of their calls had to wait, and the weight below which others may pass it. */
   round: number;
   lighterThan: number;
-  /** The action that was last reported to wait, and for which layer. */
+  /** The action that was last reported as waiting, and the layer it waits for. */
   heldOrder: number;
   heldLayer: string;
 }
@@ -39,7 +39,7 @@ export interface Lane {
   readonly weight: number;
   readonly elements: number;
   readonly elementWeight: number;
-  /** The product of its members, where some layer counts them by product. */
+  /** The product of its members, if some layer counts them by product. */
   readonly instId: string | undefined;
   readonly account: Account;
   readonly user: LaneGroup;
@@ -49,34 +49,39 @@ export interface Lane {
   /** One charge per key that may carry the call. */
   readonly charges: readonly Charge[];
   readonly landing: Landing;
-  /** The epoch in which nothing of this lane could leave; another begins when quota comes back and at each wake-up. */
+  /**
+   * The epoch in which nothing of this lane could leave. A new epoch begins when quota is freed and at each wake-up.
+   */
   blockedIn: number;
-  /** A lease was asked for, and the port has not answered yet. */
+  /** True while a lease was requested and the port has not answered. */
   asking: boolean;
-  /** Last answer that the port gave later, while it was a refusal, and the epoch of that answer. */
+  /** Last refusal that the port answered with a delay, and the epoch of that answer. */
   refusal: Refusal | undefined;
   refusedIn: number;
-  /** Rank and key of the head when the lanes were last sorted, and the age of the lane where these are alike. */
+  /**
+   * Rank and key of the head when the lanes were last sorted, and the age of the lane, which decides between equal
+   * ones.
+   */
   order: number;
   key: number;
   readonly age: number;
-  /** The owner it is kept for, where it is kept apart. */
+  /** The owner of the lane, if it has a lane of its own. */
   readonly owner: string | undefined;
 }
 
 export class QueuedAction implements Queued, ResponseSink {
-  // Declared only: fields of their own would cost each action another call.
+  // Only declared: initialised fields would cost each action another call.
   declare readonly order: number;
   declare readonly action: Action;
   declare readonly lane: Lane;
   declare readonly share: Share;
   declare readonly submittedAt: number;
   declare sentAt: number;
-  /** While it is under way. */
+  /** Set while the action is under way. */
   declare lease: Lease | undefined;
-  /** True once it was withdrawn or ended: its owner is not called any more. */
+  /** True once it was withdrawn or has ended. Its owner is not called any more. */
   declare over: boolean;
-  /** It is no longer in its lane: sent, dropped or withdrawn. */
+  /** True once it is no longer in its lane, because it was sent, dropped or withdrawn. */
   declare removed: boolean;
 
   constructor(order: number, action: Action, lane: Lane, share: Share, now: number) {

@@ -2,8 +2,8 @@
  * Traces of requests: the one tracer that follows actions, and the headers of W3C trace context that it may give a
  * request.
  *
- * Invariants: two headers and no other, each of its form, so that nothing else reaches a request; without a tracer a
- * request is passed on as it is, and nothing is kept.
+ * Invariants: only two headers are set, and only in their specified forms, so that nothing else reaches a request;
+ * without a tracer a request is passed on unchanged, and nothing is stored.
  * Not here: spans (a plugin makes them), writing headers (client/transport).
  */
 import type { RequestTracer, TraceHeaders, WireRequest } from "../contract/transport.ts";
@@ -15,11 +15,11 @@ const stateForm = /^[\x20-\x7e]{1,512}$/;
 const isOf = (form: RegExp, value: unknown): value is string => typeof value === "string" && form.test(value);
 
 export class RequestTraces {
-  /** True while a tracer follows: otherwise the methods below need not be called. */
+  /** True while a tracer follows. If it is false, the methods below need not be called. */
   active = false;
   #tracer: RequestTracer | undefined;
 
-  /** Follows actions from here on; the returned function ends that. */
+  /** Follows actions from now on. The returned function removes the tracer. */
   follow(tracer: RequestTracer): () => void {
     if (this.#tracer !== undefined) {
       throw new SluiceError("CONFIG_INVALID", "Another plugin traces requests already: leave one of them out.");
@@ -37,7 +37,7 @@ export class RequestTraces {
     this.#tracer?.submitted(action);
   }
 
-  /** The request as it leaves. */
+  /** Returns the request as it leaves. */
   leaving(action: number, request: WireRequest): WireRequest {
     return this.#tracer === undefined ? request : traced(request, this.#tracer.leaves(action));
   }

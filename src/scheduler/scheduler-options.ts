@@ -13,15 +13,15 @@ import type { QuotaPort } from "./quota/port.ts";
 export interface SchedulerOptions {
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** Source of leases; the ledger of this process when left out. */
+  /** Source of leases; by default the ledger of this process. */
   readonly port?: QuotaPort;
   readonly transport: Transport;
   readonly journal: EventLog;
   readonly queueMax?: number;
-  /** Parts of the quota by owner when several compete; 1 where none is named. */
+  /** Parts of the quota by owner when several compete; by default 1 for each. */
   readonly shares?: Readonly<Record<string, number>>;
-  /** Weight a minute an owner may spend on ordinary actions; exits are never counted. */
+  /** Weight per minute that an owner may spend on ordinary actions. Exits are not counted. */
   readonly budgets?: Readonly<Record<string, number>>;
-  /** True if some layer counts calls of the endpoint product by product; none does when left out. */
+  /** Returns true if some layer counts calls of the endpoint by product. By default none does. */
   readonly byProduct?: ((endpoint: EndpointName) => boolean) | undefined;
 }

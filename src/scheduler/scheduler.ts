@@ -1,7 +1,7 @@
 /**
- * Scheduler of API actions: which waiting one leaves next, and when. The only place that waits.
+ * Scheduler of API actions: decides which waiting action leaves next, and when. The only place where actions wait.
  *
- * Invariants: an action leaves only with a grant on all its layers; what to send is asked for when its slot has opened,
+ * Invariants: an action leaves only with a grant on all its layers; the content is requested when its slot has opened,
  * so a wanted order that was replaced or withdrawn costs nothing; the queue is bounded; an action withdrawn before it
  * left never leaves.
  * Not here: the arithmetic of quota (quota/), requests in flight (in-flight.ts), what an answer means
@@ -24,11 +24,12 @@ import { Wakeup } from "./wakeup.ts";
 
 const clockStepMs = 100;
 /**
- * Actions that leave together are charged at one instant, so that the ledger looks only once. A little early is safe:
- * such a call counts in the earliest window it can have reached and in every later one until it is answered.
+ * Actions that leave within this time are charged at one instant, so that the ledger is consulted only once. An instant
+ * slightly too early is safe: the call counts in the earliest window that it can have reached and in every later one
+ * until it is answered.
  */
 const instantMs = 0.2;
-/** A quota port that fails is asked again after this. */
+/** Time after which a quota port that failed is asked again. */
 const unreachableMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
@@ -36,7 +37,7 @@ const never = Number.POSITIVE_INFINITY;
 export const createScheduler = (options: SchedulerOptions): Scheduler => new Scheduler(options);
 
 export class Scheduler {
-  /** True if calls of an endpoint wait product by product. */
+  /** Returns true if calls of an endpoint wait by product. */
   readonly byProduct: NonNullable<SchedulerOptions["byProduct"]>;
   readonly traces = new RequestTraces();
   readonly #clock: Clock;
@@ -51,9 +52,9 @@ export class Scheduler {
   #pumping = false;
   #again = false;
   #round = 0;
-  /** As of when the ledger is asked. */
+  /** Instant for which the ledger is consulted. */
   #askedAt: number;
-  /** A lane that could send nothing is not asked again before the next epoch. */
+  /** A lane in which nothing could leave is not tried again before the next epoch. */
   #epoch = 1;
   #wallOffset: number;
 
@@ -88,12 +89,12 @@ export class Scheduler {
     this.#wallOffset = clock.wallNow() - clock.now();
   }
 
-  /** Actions that wait. */
+  /** Number of actions that wait. */
   get queued(): number {
     return this.#lanes.count;
   }
 
-  /** Actions that were sent and are not answered. */
+  /** Number of actions that were sent and are not answered. */
   get inFlight(): number {
     return this.#inFlight.count;
   }
@@ -125,14 +126,14 @@ export class Scheduler {
     };
   }
 
-  /** The end of everything: nothing is sent any more and no answer is taken in. */
+  /** Ends the scheduler: nothing is sent and no answer is processed any more. */
   close(): void {
     this.#inFlight.closed = true;
   }
 
   /**
-   * Quota came back or time moved on: what was stuck may not be any more. `now` is for those who have read the clock
-   * already.
+   * Called when quota was freed or time passed, so that waiting actions may leave. `now` is for callers that have
+   * already read the clock.
    */
   wake(now = this.#clock.now()): void {
     this.#epoch++;
@@ -150,7 +151,7 @@ export class Scheduler {
       this.#askedAt = now;
       const offset = this.#clock.wallNow() - now;
       if (offset !== this.#wallOffset) this.#noticeStep(now, offset);
-      // The first turn is at this instant; what leaves may take its time.
+      // The first turn is at this instant. Sending may take time.
       let at: number | undefined = now;
       do {
         this.#again = false;
@@ -163,7 +164,7 @@ export class Scheduler {
     }
   }
 
-  /** Sends the best action that fits. False when none does; the wake-up is set then. */
+  /** Sends the best action that fits. Returns false if none does; the wake-up is set then. */
   #pumpOne(known: number | undefined): boolean {
     const at = known ?? this.#clock.now();
     if (at - this.#askedAt > instantMs) this.#askedAt = at;
@@ -197,7 +198,7 @@ export class Scheduler {
   }
 
   /**
-   * Instant until which a lane is not to ask for a lease: infinite while another one has to go first or the lane is
+   * Instant until which a lane must not ask for a lease. Infinite while another lane has to go first or this one is
    * already asking; undefined when it may ask.
    */
   #waitsUntil(lane: Lane, entry: QueuedAction, now: number): number | undefined {
@@ -207,7 +208,7 @@ export class Scheduler {
       return never;
     }
     if (lane.asking) {
-      // It was refused before: while it asks again, it continues to hold back the lanes behind it.
+      // The lane was refused before. While it asks again, it continues to hold back the lanes behind it.
       if (isOrdinary && lane.refusal !== undefined) this.#holdBack(lane, lane.refusal);
       return never;
     }
@@ -222,8 +223,8 @@ export class Scheduler {
   }
 
   /**
-   * In this round only lighter calls may pass the one that has to wait: of the same user, or on the same keys where a
-   * key has no room.
+   * In this round only lighter calls may pass the call that has to wait: of the same user, or on the same keys if a key
+   * has no room.
    */
   #holdBack({ user, sameKeys }: Lane, { lighterThan, ofKey }: Refusal): void {
     const group = ofKey === true ? sameKeys : user;
@@ -231,7 +232,9 @@ export class Scheduler {
     group.round = this.#round;
   }
 
-  /** A lease on one of the account's keys, or the refusal that ends first; undefined while the port thinks about it. */
+  /**
+   * A lease on one of the account's keys, or the refusal that ends first; undefined while the port has not answered.
+   */
   #reserve(lane: Lane, action: Action, now: number): Grant | undefined {
     const { charges, rank, refusal } = lane;
     if (refusal !== undefined && lane.refusedIn === this.#epoch && now < refusal.until) return refusal;
@@ -245,7 +248,7 @@ export class Scheduler {
 
   #await(lane: Lane, grant: Promise<Grant>): void {
     lane.asking = true;
-    // What changed while the port thought may change the answer.
+    // Changes that occurred while the port was deciding may change the answer.
     lane.refusedIn = this.#epoch;
     grant.then(
       (later) => {
@@ -261,8 +264,8 @@ export class Scheduler {
   }
 
   /**
-   * The port has answered later. What the lane holds by now decides what the lease is used for; a refusal is that of
-   * the lane's next turn.
+   * Called when the port has answered with a delay. The present content of the lane decides how the lease is used. A
+   * refusal counts for the lane's next turn.
    */
   #granted(lane: Lane, grant: Grant): void {
     lane.asking = false;
@@ -327,10 +330,12 @@ export class Scheduler {
     this.#journal.append({ type: "action.held", action: order, endpoint, class: kind, layer, until });
   }
 
-  /** A calendar that moves apart from the steady clock means a step or a suspend: the windows must be learned again. */
+  /**
+   * A calendar that moves away from the steady clock indicates a step or a suspend: the windows must be learned again.
+   */
   #noticeStep(now: number, offset: number): void {
     const moved = offset - this.#wallOffset;
-    // This process was held up between the two looks, which is no step of the calendar.
+    // This process was delayed between the two readings, so the calendar did not step.
     if (moved > clockStepMs && moved - (this.#clock.now() - now) <= clockStepMs) return;
     this.#wallOffset = offset;
     if (Math.abs(moved) <= clockStepMs) return;

@@ -1,14 +1,14 @@
 /**
  * One timer that can be moved.
  *
- * Invariants: at most one timer is set; it is touched only when its instant changes.
+ * Invariants: at most one timer is set; it is changed only when its instant changes.
  */
 import type { Clock, Timer } from "../clock/clock.ts";
 
 const never = Number.POSITIVE_INFINITY;
 
 export class Wakeup {
-  /** Instant at which it runs; infinite while it is off. */
+  /** Instant at which the timer runs; infinite while it is off. */
   armedAt = never;
   readonly #clock: Clock;
   readonly #run: () => void;
@@ -19,7 +19,7 @@ export class Wakeup {
     this.#run = run;
   }
 
-  /** Runs at `instant` and at no other; infinity turns it off. */
+  /** Sets the timer to `instant`. Infinity turns it off. */
   at(instant: number): void {
     if (instant === this.armedAt) return;
     this.#timer?.cancel();
@@ -33,7 +33,7 @@ export class Wakeup {
     });
   }
 
-  /** Runs at `instant` at the latest. */
+  /** Sets the timer to run at `instant` at the latest. */
   by(instant: number): void {
     if (instant < this.armedAt) this.at(instant);
   }
