@@ -1,10 +1,10 @@
 /**
  * Ceilings: the part of a window that each rank of action may use at an instant.
  *
- * Invariants: an emergency may use everything, but for what others are likely to use of a window's last moments; an
- * exit leaves, besides, what it takes to cancel all that is open once; an ordinary action leaves, besides, the exits
- * the rest of the window may bring and what others are likely to use; the last units of weight are never planned,
- * because a restarted client has to make one light call blind.
+ * Invariants: an emergency may use everything except what others are likely to use in a window's last moments; an exit
+ * also leaves what it takes to cancel all open orders once; an ordinary action also leaves the exits that the rest of
+ * the window may bring and what others are likely to use; the last units of weight are never planned, because a
+ * restarted client has to make one light call without knowing the use.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";
@@ -43,17 +43,19 @@ interface Client {
   late: LateUsage | undefined;
 }
 
-/** In shorter windows a few slots serve the exits; in longer ones what is gone is gone for long. */
+/**
+ * In shorter windows a few slots are enough for exits. In longer windows used quota does not return for a long time.
+ */
 const longMs = 10_000;
 const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
 const yieldLess = 0.6;
-/** An engine that uses no more than this part of a window does not endanger the exits of others. */
+/** An engine that uses at most this part of a window does not endanger the exits of others. */
 const lightShare = 1 / 8;
 const lastMs = 1_000;
 const carefulUnits = 60;
-/** As many calls of the usual weight. */
+/** Number of calls of usual weight that are left free as a margin. */
 const carefulCalls = 6;
 const newsMsMin = 400;
 
@@ -64,7 +66,7 @@ export class Allowances {
   readonly #trips: AllowancesOptions["trips"];
   readonly #weightOf: AllowancesOptions["weightOf"];
   readonly #clients = new Map<string, Client>();
-  /** Orders at rest of all clients. */
+  /** Number of resting orders of all clients. */
   #openOrders = 0;
   #weightMean = 10;
   readonly #exits: ExitRate;
@@ -78,14 +80,14 @@ export class Allowances {
     this.#parts = parts;
   }
 
-  /** Ceiling of a charge, valid as long as the user's window of weight is the same object. */
+  /** Ceiling of a charge. Valid while the user's window of weight is the same object. */
   of(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, false) : this.#urgent(gauge, rank);
     return this.division?.ceiling(gauge, rank, alone) ?? alone;
   }
 
   /**
-   * Lowest value that `of` can return at an instant, for any use at it and apart from `paced`; cheaper to compute.
+   * Lowest value that `of` can return at an instant for any use, apart from `paced`. It is cheaper to compute.
    */
   floorOf(gauge: LimitWindow, charge: Charge, rank: Rank): Ceiling {
     const alone = rank === "ordinary" ? this.#ordinary(gauge, charge, true) : this.#urgent(gauge, rank);
@@ -114,7 +116,7 @@ export class Allowances {
     return Math.max(0, Math.round(capacity - free));
   }
 
-  /** An exit was asked for. */
+  /** Called when an exit was requested. */
   noteExit(now: number): void {
     this.#exits.note(now);
   }
@@ -126,8 +128,8 @@ export class Allowances {
   }
 
   /**
-   * The service reported the use of a user or address, a `share` of its limit; `fresh` units of it are newly observed
-   * use of others.
+   * Called when the service reported the use of a user or address as a `share` of its limit. `fresh` units of it are
+   * newly observed use by others.
    */
   noteUse(name: string, at: number, fresh: number, share = 0): void {
     const client = this.#clients.get(name) ?? this.#meet(name);
@@ -149,8 +151,8 @@ export class Allowances {
   }
 
   /**
-   * Instant from which a light call is worth its answer, because others use this quota and no count was received for
-   * some time; infinite without others.
+   * Instant from which a light call is worth sending for its count, because others use this quota and no count was
+   * received for some time. Infinite without others.
    */
   newsAt(uid: string, at: number, endAt: number): number {
     const { foreign, heardAt = at } = this.#clientOf(uid);
@@ -158,7 +160,7 @@ export class Allowances {
     return heardAt + Math.min(newsMsMax, Math.max(newsMsMin, (endAt - at) / 20));
   }
 
-  /** Orders that rest, of a user or of all. */
+  /** Number of resting orders of a user or of all. */
   openOrders(uid?: string): number {
     return uid === undefined ? this.#openOrders : this.#clientOf(uid).openOrders;
   }
@@ -167,23 +169,24 @@ export class Allowances {
     for (const client of this.#clients.values()) client.foreign = client.late = undefined;
   }
 
-  /** Forgets when counts were received: earlier ones are no evidence any longer. */
+  /** Forgets when counts were received, because earlier counts are no evidence any longer. */
   forget(): void {
     for (const client of this.#clients.values()) client.heardAt = undefined;
   }
 
   /**
-   * Ceiling of exits and emergencies: it does not depend on the use, nor on the instant before a window's last
+   * Ceiling of exits and emergencies. It does not depend on the use, and depends on the instant only in a window's last
    * moments.
    */
   #urgent(gauge: LimitWindow, rank: Exclude<Rank, "ordinary">): Ceiling {
     const blind = this.policy.probeUnits;
     if (gauge.spec.unit !== "weight") return () => gauge.capacity;
     const client = this.#clientOf(gauge.scope);
-    // Each exit makes the emergency it leaves room for smaller; more than a quarter is never withheld from exits.
+    // Each exit reduces the emergency that it leaves room for. At most a quarter is withheld from exits.
     const kept = (): number =>
       rank === "emergency" ? 0 : Math.min(exitCost(this.policy, client.openOrders), gauge.capacity / 4);
-    // What others would make too much had better wait for the next window, which is near, than be refused.
+    // A call that would exceed the limit together with others' use should wait for the next window, which is near,
+    // rather than be refused.
     const others = (remMs: number, at: number): number =>
       remMs > this.policy.lendMs ? 0 : othersMargin(client, gauge, 0, at, remMs);
     return (endAt, _startAt, at) => gauge.capacity - blind - kept() - others(endAt - at, at);
@@ -192,7 +195,7 @@ export class Allowances {
   #ordinary(gauge: LimitWindow, charge: Charge, least: boolean): Ceiling {
     const { scope, unit, windowMs } = gauge.spec;
     const stated = (): number => gauge.spec.capacity;
-    // Ordinary actions always get one slot: its answer reports when there are more again.
+    // Ordinary actions always get one slot, because its answer reports when more are free.
     const kept = (): number =>
       gauge.flows ? gauge.capacity : Math.max(1 + gauge.missing, stated() - this.policy.keySlots);
     if (scope === "key") {
@@ -207,7 +210,7 @@ export class Allowances {
       : this.#ordinaryCalls(gauge, client, least);
   }
 
-  /** Ceiling of a layer that counts calls: each answer reports the use of others, so a silence needs no extra room. */
+  /** Ceiling of a layer that counts calls. Each answer reports the use by others, so a silence needs no extra room. */
   #ordinaryCalls(gauge: LimitWindow, client: Client, least: boolean): Ceiling {
     const { policy } = this;
     const { windowMs } = gauge.spec;
@@ -219,20 +222,20 @@ export class Allowances {
       const isShared = foreign !== undefined && foreign.units >= 1;
       const margin = isShared ? othersMargin(client, gauge, newsWeight, at, remMs) : 0;
       const careful = margin > 0 && (least || gauge.open > 0) ? carefulCalls : 0;
-      // What is left is for the exits of all who share the window.
+      // The rest is for the exits of all clients that share the window.
       const rate = at === exits.askedAt ? exits.rate : exits.at(at);
       const widthMs = gauge.widthMs(at);
       const whole = exitCallsOf(policy, reservedMs(remMs, policy.lendMs, widthMs), this.#openOrders, rate);
       const wanted = lent(whole, remMs, policy.lendMs, widthMs);
       const kept = Math.min(wanted, (capacity - missing) / 2);
-      // If most of the capacity is missing, the answer to one call shows whether it still is.
+      // If most of the capacity is missing, the answer to one call shows whether it is still missing.
       const free = Math.max(1 + missing, capacity - kept - margin - careful);
       return least ? free : Math.min(gauge.paced(at), free);
     };
   }
 
   /**
-   * Ceiling of a layer that counts weight. After a long silence room is left for unobserved use; a light call does not
+   * Ceiling of a layer that counts weight. After a long silence room is left for unobserved use. A light call need not
    * leave it, because its answer reports the use.
    */
   #ordinaryWeight(gauge: LimitWindow, client: Client, weight: number, least: boolean): Ceiling {
@@ -246,7 +249,8 @@ export class Allowances {
       const widthMs = gauge.widthMs(at);
       const whole = exitReserve(policy, reservedMs(remMs, policy.lendMs, widthMs), client.openOrders, rate);
       const wanted = lent(whole, remMs, policy.lendMs, widthMs);
-      // Exits rely on the user's minute, which the service reports; half of a smaller layer of the user's own is kept.
+      // Exits rely on the user's minute, whose use the service reports. Of a smaller layer of the user's own, half is
+      // kept.
       const reserve = header === undefined ? Math.min(wanted, capacity / 2) : wanted;
       const { foreign } = client;
       const margin =
@@ -255,10 +259,11 @@ export class Allowances {
           : least
             ? othersMargin(client, gauge, weight, at, remMs) * yieldMore
             : this.#othersWeight(gauge, client, weight, at, remMs, reserve);
-      // Near the limit one call at a time: each answer shows what others did, and a surprise costs one refusal, not
-      // several.
+      // Near the limit calls leave one at a time: each answer shows the use by others, so that a surprise costs only
+      // one refusal.
       const careful = margin > 0 && (least || gauge.open > 0) ? carefulUnits : 0;
-      // Under a lowered limit one light call a window is still sent: its answer shows whether the limit is still low.
+      // Under a lowered limit one light call in each window is still sent. Its answer shows whether the limit is still
+      // low.
       const floor = capacity < gauge.spec.capacity ? newsWeight : Number.NEGATIVE_INFINITY;
       const most = Math.max(floor, capacity - reserve - margin - careful - policy.probeUnits);
       const free = least ? most : Math.min(gauge.paced(at), most);
@@ -269,7 +274,7 @@ export class Allowances {
   }
 
   /**
-   * An engine that has had less than an equal part of what is not reserved leaves others only what they may use before
+   * An engine that has used less than an equal part of what is not reserved leaves others only what they may use before
    * its next answer.
    */
   #othersWeight(
@@ -300,16 +305,19 @@ export class Allowances {
     return lateSlots(gauge, kept, at, endAt, this.#trips, looks);
   }
 
-  /** Weight will run out before the key's seconds do, so its kept slots cost nothing and stay free for exits. */
+  /**
+   * Returns true if weight will run out before the key's seconds do. Its reserved slots then cost nothing and stay free
+   * for exits.
+   */
   #weightBinds(weight: LimitWindow | undefined, at: number, slots: number): boolean {
     if (weight === undefined) return false;
     const leftMs = weight.windowEndsAt(at) - at;
-    // In the last second of the minute slots are what keeps the rest of the weight from being used.
+    // In the last second of the minute the slots are what limits the use of the remaining weight.
     if (leftMs < lastMs) return false;
     return (weight.capacity - weight.used(at)) / this.#weightMean < (leftMs / 1_000) * slots;
   }
 
-  /** Exits a millisecond that are to be expected. */
+  /** Expected number of exits per millisecond. */
   exitRate(now: number): number {
     return this.#exits.at(now);
   }
@@ -325,24 +333,24 @@ export class Allowances {
   }
 }
 
-/** Time before a window's end for which the reserve is computed: no less than the stretch in which it is lent. */
+/** Time before a window's end for which the reserve is computed: at least the stretch in which it is lent. */
 const reservedMs = (remMs: number, lendMs: number, widthMs: number): number =>
   widthMs > 0 ? Math.max(remMs, lendMs + widthMs) : remMs;
 
 /**
- * Part of the reserve `whole` that is not lent with `remMs` to go. The end of a window is known to `widthMs`: the
- * reserve is lent from the earliest end on, a little at a time, because the calls that leave then show where the
+ * Part of the reserve `whole` that is not lent with `remMs` to go. The end of a window is known to within `widthMs`.
+ * The reserve is lent gradually from the earliest possible end on, because the calls that leave then show where the
  * window ends.
  */
 const lent = (whole: number, remMs: number, lendMs: number, widthMs: number): number =>
   widthMs > 0 && remMs < lendMs + widthMs ? (whole * Math.max(0, remMs - lendMs)) / widthMs : whole;
 
-/** Under which name what is known of a layer's scope is kept: users and addresses may be called alike. */
+/** Name under which the knowledge of a layer's scope is kept. A user and an address may have the same name. */
 export const nameOf = ({ spec, scope }: LimitWindow): string => (spec.scope === "ip" ? `address ${scope}` : scope);
 
 /**
- * Two engines unaware of each other should meet in the middle: who has had more than half leaves more, who had less
- * leaves less.
+ * Two engines unaware of each other should approach equal parts: one that has used more than half leaves more, and one
+ * that has used less leaves less.
  */
 const yielding = (own: number, capacity: number, remMs: number): number => {
   if (remMs < yieldMs) return 1;

@@ -1,15 +1,15 @@
 /**
- * Evidence of one scope, from counts and refusals: a window began, a window runs on, a count belongs to another window,
- * the limit moved.
+ * Evidence about one scope from counts and refusals: a window began, a window continues, a count belongs to another
+ * window, or the limit changed.
  *
- * One rule holds for each doubtful count: it changes nothing before the answer to a later call confirms it.
- * Doubtful is a count that falls where no window can have begun, and the first count of a window that continues where
- * the window before left off: the new one has not begun, counts lag, or others used as much again. While the latter is
- * open, and where only the calendar indicates that a window has begun, calls leave one at a time.
+ * A doubtful count changes nothing until the answer to a later call confirms it. A count is doubtful if it falls where
+ * no window can have begun. It is also doubtful if it is the first of a window and continues where the window before
+ * left off: the new window has not begun, or counts lag, or others used as much again. While the second doubt is open,
+ * and while only the calendar indicates that a window has begun, calls leave one at a time.
  *
  * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is
- * certain; nothing proved of one layer's windows changes another's; what is found is returned, and acted on by the
- * window.
+ * certain; proofs about one layer's windows change no other layer's; findings are returned, and the window acts on
+ * them.
  * Needed by: `late-minutes`, `anchor`, `date-late`, `another-user`, `cached`, `behind`, `user-cut`.
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
  */
@@ -22,35 +22,40 @@ import type { ServerClock } from "./server-clock.ts";
 import type { WindowPhase } from "./window-phase.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
-/** Windows seen to begin as expected, after which a count that did not fall is rather laid to other clients. */
+/**
+ * Number of windows seen to begin as expected, after which a count that did not fall is attributed to other clients.
+ */
 const proofsSure = 3;
-/** Part of a window after whose beginning others may have used as much as the window before. */
+/** Part of a window after which others may have used as much as in the window before. */
 const earlyShare = 0.1;
-/** Part of the capacity by which a count may be below what was counted: answers may carry an earlier count. */
+/** Part of the capacity by which a count may be below the counted use, because answers may carry an earlier count. */
 const lowShare = 1 / 10;
-/** The same of a key, and the part by which it may be above. */
+/** The same for a key, and the part by which its count may be above. */
 const highShare = 1 / 4;
 const spanShare = 0.9;
 const briskShare = 1 / 60;
-/** Others do not use so large a part of a capacity between two answers: a count is doubtful, or the limit was moved. */
+/**
+ * Others are assumed not to use this large a part of the capacity between two answers: the count is doubtful, or the
+ * limit was changed.
+ */
 const leapShare = 0.25;
-/** In shorter windows there is no time for another call to confirm a count. */
+/** Shorter windows leave no time to confirm a count with another call. */
 const confirmedMsLeast = 10_000;
-/** The first look may itself be what a count that lags is behind. */
+/** Number of looks where counts lag: the count of the first look may lack that look itself. */
 const looksLagging = 3;
-/** A call that is long in being answered holds nothing up. */
+/** A call whose answer takes longer than this does not hold up other calls. */
 const retryMs = 1_000;
 const heardKept = 16;
 
-/** A count as it was received. */
+/** A count that was received. */
 interface Heard {
   sentAt: number;
   receivedAt: number;
   used: number;
-  /** Windows it may have landed in. */
+  /** First window in which the call may have landed. */
   first: number;
   last: number;
-  /** Instant at which the latest call left that surely landed before it. */
+  /** Instant at which the latest call left that certainly landed before this one. */
   beforeAt: number;
 }
 
@@ -62,13 +67,13 @@ interface Top {
   at: number;
 }
 
-/** A count that is not believed yet. */
+/** A count that is not yet believed. */
 interface Doubt {
   readonly kind: "fell" | "goes on";
   readonly window: number;
   readonly used: number;
   readonly receivedAt: number;
-  /** Answers of calls that left after each other. */
+  /** Number of answers to calls that left after each other. */
   readonly looks: number;
 }
 
@@ -85,8 +90,8 @@ export interface Told {
 }
 
 /**
- * Meaning of a count that fell: a window began; one began where none was expected; one began though it is still full;
- * or nothing before it is confirmed.
+ * Meaning of a count that fell: a window began; a window began where none was expected; a window began although the
+ * count fell only a little; or nothing until it is confirmed.
  */
 type Fall = "begins" | "moved" | "shallow" | "doubtful";
 
@@ -106,14 +111,14 @@ export class CountEvidence {
   top: Top | undefined;
   /** Highest count received. */
   highest = Number.NEGATIVE_INFINITY;
-  /** As of so many turns of the lag. */
+  /** Value of `turns` of the lag at which these counts were taken. */
   lagTurns: number;
   /** Highest count of the newest window before that one. */
   #earlier: Top | undefined;
   #doubt: Doubt | undefined;
-  /** A call is under way that left since the doubt came up. */
+  /** Instant at which a call left to check the doubt, while it is under way. */
   #checkedAt: number | undefined;
-  /** Window whose refusal at its beginning showed that windows begin late, and what the refused call weighed. */
+  /** Window whose refusal at its beginning showed that windows begin late, and the weight of the refused call. */
   #late: { readonly window: number; readonly units: number } | undefined;
   #enteredAt = Number.NEGATIVE_INFINITY;
   readonly #heard: Heard[] = [];
@@ -125,14 +130,14 @@ export class CountEvidence {
     this.lagTurns = parts.lag.turns;
   }
 
-  /** A count is doubted, and calls leave one at a time. */
+  /** True while a count is doubted and calls leave one at a time. */
   get isDoubting(): boolean {
     return this.#doubt?.kind === "goes on";
   }
 
   /**
-   * The latest call whose count `used` does not exceed, though its answer came before the call left at `sentAt`: a
-   * window began in between. Counts that lag are those of a call before. Valid until the next count is received.
+   * The latest call whose count is at least `used`, although its answer came before the call left at `sentAt`: a window
+   * began in between. A lagging count is that of the call before. Valid until the next count is received.
    */
   fallTo(used: number, sentAt: number): Readonly<Heard> | undefined {
     const { lagging } = this.#parts.lag;
@@ -158,15 +163,15 @@ export class CountEvidence {
     return before;
   }
 
-  /** No call that surely landed in `window` was answered before one left at `sentAt`. */
+  /** Returns true if no call that certainly landed in `window` was answered before one left at `sentAt`. */
   isFirst(window: number, sentAt: number): boolean {
     for (const { first, receivedAt } of this.#heard) if (first === window && receivedAt < sentAt) return false;
     return true;
   }
 
   /**
-   * True for a count in `window` below what was surely counted, or above what may be: others do not lower it. Where
-   * counts lag, the first of a window is the last of the one before.
+   * Returns true for a count in `window` that is below the certain use or above the possible use, because others do not
+   * lower a count. If counts lag, the first count of a window is the last of the one before.
    */
   contradicts(used: number, window: number, { units, first, surelyThen }: WindowTicket, sentAt: number): boolean {
     const { lag, spec, usage } = this.#parts;
@@ -201,18 +206,21 @@ export class CountEvidence {
     this.#oldest = (this.#oldest + 1) % heardKept;
   }
 
-  /** A call leaves into window `first` or later. */
+  /** Called when a call leaves into window `first` or later. */
   noteBegun(first: number, now: number): void {
     if (this.isDoubting) this.#checkedAt = now;
     if ((this.top?.window ?? first) < first && this.isUnproved(first, now)) this.#enteredAt = now;
   }
 
-  /** A call that left at `sentAt` is over. */
+  /** Called when a call that left at `sentAt` is over. */
   noteEnded(sentAt: number): void {
     if (this.#doubt !== undefined && sentAt >= this.#doubt.receivedAt) this.#checkedAt = undefined;
   }
 
-  /** True if only the calendar indicates that `index` has begun, and a count of another came less than a window ago. */
+  /**
+   * Returns true if only the calendar indicates that `index` has begun, and a count of another window came less than a
+   * window ago.
+   */
   isUnproved(index: number, now: number): boolean {
     const { phase, spec } = this.#parts;
     const { top } = this;
@@ -220,8 +228,8 @@ export class CountEvidence {
   }
 
   /**
-   * Instant at which a call into `index` may ask again that has to let another one go first; undefined when it need
-   * not. A call that the window before could hold as well need not wait.
+   * Instant at which a call into `index` may ask again if it has to let another one go first; undefined if it need not.
+   * A call for which the window before has room need not wait.
    */
   entersAt(index: number, units: number, now: number): number | undefined {
     return this.#mustWait(index, units, now) ? now + Math.min(this.#parts.spec.windowMs, retryMs) : undefined;
@@ -237,7 +245,7 @@ export class CountEvidence {
     return usage.openIn(index) > 0 && now - this.#enteredAt < retryMs;
   }
 
-  /** Window `index` runs on, with `used` that was counted of the one before. */
+  /** Window `index` continues, with `used` that was counted for the one before. */
   runOn(index: number, at: number, used = 0): void {
     const { phase, usage, openEnd } = this.#parts;
     phase.runOn(index, at);
@@ -249,14 +257,17 @@ export class CountEvidence {
     openEnd.enter(at, usage.used(index));
   }
 
-  /** The window that ran on has ended for certain: the one after it runs on from `at`. */
+  /** The window that continued has certainly ended. The one after it continues from `at`. */
   outlast(at: number): void {
     const { phase, usage, openEnd } = this.#parts;
     phase.runOn((phase.openEnded?.index ?? 0) + 1, at);
     openEnd.enter(at, usage.missing);
   }
 
-  /** Records a count and judges whether it belongs to its window. If it is confirmed as another's, that one runs on. */
+  /**
+   * Records a count and judges whether it belongs to its window. If another window is confirmed as its owner, that
+   * window continues.
+   */
   judge(told: Told): "told" | "stale" | "runs on" {
     const { lag, stale, phase } = this.#parts;
     const { lagging } = lag;
@@ -278,7 +289,7 @@ export class CountEvidence {
     return runsOn ? "runs on" : isStale ? "stale" : "told";
   }
 
-  /** Of a key's second what is counted cannot be more than was sent; what may be counted twice would hide that. */
+  /** In a key's second the count cannot exceed what was sent. Calls that may be counted twice would hide that. */
   #oursOf({ window, elsewhere }: Told): number {
     const { lag, spec, usage } = this.#parts;
     const isSent = lag.lagging && spec.scope === "key";
@@ -298,7 +309,7 @@ export class CountEvidence {
       if (doubt !== undefined && used <= doubt.used) this.#doubt = undefined;
       return "believed";
     }
-    // Of calls under way together one had a lower count: this count is the old window's.
+    // One of the calls that were under way together had a lower count, so this count belongs to the old window.
     if (this.top?.window === window) return "doubted";
     if (doubt === undefined) this.#doubt = { kind: "goes on", window, used, receivedAt, looks: 1 };
     else if (sentAt < doubt.receivedAt) this.#doubt = { ...doubt, used: Math.max(used, doubt.used), looks: 1 };
@@ -311,16 +322,16 @@ export class CountEvidence {
     return "doubted";
   }
 
-  /** The first count of a window is above the last of the one before. */
+  /** Returns true if the first count of a window is above the last of the one before. */
   #goesOn(window: number, used: number): boolean {
     const before = this.top !== undefined && this.top.window < window ? this.top : this.#earlier;
     return before !== undefined && before.window === window - 1 && used > before.used;
   }
 
   /**
-   * Computes the missing part of the capacity from a count of what remains: in a key's second, use that is not ours
-   * means a lower limit rather than others. `told` is the highest earlier count of the window. Returns what is missing in
-   * all.
+   * Computes the missing part of the capacity from a count of the remaining part. In a key's second, use that is not
+   * ours means a lower limit rather than use by others. `told` is the highest earlier count of the window. Returns the
+   * total missing part.
    */
   learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
@@ -329,7 +340,10 @@ export class CountEvidence {
     return usage.missing;
   }
 
-  /** Counts were found to lag, or no longer: what was learned from them was misread. Returns what is missing in all. */
+  /**
+   * Called when counts were found to lag, or no longer to lag: earlier conclusions from them were wrong. Returns the
+   * total missing part.
+   */
   noteLag(at: number): number {
     const { lag, phase, usage } = this.#parts;
     this.lagTurns = lag.turns;
@@ -340,26 +354,29 @@ export class CountEvidence {
     return usage.missing;
   }
 
-  /** The count `used` of a call that left at `sentAt` fell below that of `before`: a window began in between. */
+  /**
+   * Called when the count `used` of a call that left at `sentAt` is below that of `before`: a window began in between.
+   */
   learnBoundary(before: Readonly<Heard>, sentAt: number, receivedAt: number, used: number): Fall {
     const { clock, phase, openEnd, lag, spec, usage } = this.#parts;
     const { lagging } = lag;
     const { windowMs, scope, unit } = spec;
-    // A count that lags is that of the call before, which may have landed a window earlier.
+    // A lagging count is that of the call before, which may have landed a window earlier.
     const [afterAt, first] = lagging ? [before.beforeAt, before.first - 1] : [before.sentAt, before.first];
     const isLong = receivedAt - afterAt >= windowMs * spanShare;
-    // After so long a silence more than one window may have begun.
+    // After such a long silence more than one window may have begun.
     if (isLong && phase.openEnded === undefined) return "begins";
-    // Counts of one layer are no evidence for the windows of another; the calendar follows the finest layer.
+    // Counts of one layer are no evidence for the windows of another. The calendar follows the layer with the shortest
+    // windows.
     if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
-    // A call may weigh nothing.
+    // A call may have no weight.
     if (before.used === used && (unit === "weight" || lagging)) return "begins";
     const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
     if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return "doubtful";
     const isShallow = this.#isShallow(before.used, used, receivedAt - afterAt);
     const isMoved = !phase.fell(afterAt, receivedAt, first, before.last);
     if (phase.openEnded !== undefined) {
-      // A window began, but who knows when.
+      // A window began, but its beginning is not known.
       this.#dropHeard();
       openEnd.enter(receivedAt, usage.missing);
     }
@@ -367,7 +384,7 @@ export class CountEvidence {
     return isShallow ? "shallow" : "begins";
   }
 
-  /** A window that begins is empty, and is not filled again in a short time. */
+  /** A window that begins is empty, and does not fill up again in a short time. */
   #isShallow(before: number, used: number, ms: number): boolean {
     const { capacity, scope, windowMs } = this.#parts.spec;
     return (
@@ -375,7 +392,7 @@ export class CountEvidence {
     );
   }
 
-  /** A count that fell unexpectedly is confirmed when a call that left after it was told as much, or a little more. */
+  /** A count that fell unexpectedly is confirmed if a call that left afterwards got the same count or a little more. */
   #isConfirmed(used: number, sentAt: number, receivedAt: number): boolean {
     const before = this.#doubt?.kind === "fell" ? this.#doubt : undefined;
     const isConfirmed =
@@ -388,13 +405,14 @@ export class CountEvidence {
   }
 
   /**
-   * A call that left at `sentAt` was refused by `at`, and no other layer did it; `elsewhere` units are held by other
-   * engines of ours. Returns whether the limit differs from the stated one, and whether that is new.
+   * Called when a call that left at `sentAt` was refused by `at` and no other layer can have refused it. `elsewhere`
+   * units are held by other engines of ours. Returns whether the limit differs from the stated one, and whether that is
+   * new.
    */
   learnRefusal(sentAt: number, at: number, elsewhere: number): "unmoved" | "expected" | "learned" {
     const { lag, limit, phase, spec, usage } = this.#parts;
     const window = phase.last(at);
-    // Where windows begin has to be certain; the remaining count moves with the limit.
+    // The beginnings of windows have to be certain. A count of the remaining part changes with the limit.
     if (spec.header?.kind !== "used" || phase.openEnded !== undefined || phase.proofs === 0 || lag.lagging)
       return "unmoved";
     if (phase.first(sentAt) !== window || this.isUnproved(window, at)) return "unmoved";
@@ -403,8 +421,8 @@ export class CountEvidence {
   }
 
   /**
-   * True if a call of `units` that is answered at `at` may have been too much for a window that was assumed to be over,
-   * or for a limit that is tried.
+   * Returns true if a call of `units` that is answered at `at` may have exceeded a window that was assumed to be over,
+   * or a limit that is being tried.
    */
   isRisky(units: number, at: number, capacity: number): boolean {
     const { limit, phase, usage } = this.#parts;
@@ -416,8 +434,8 @@ export class CountEvidence {
   }
 
   /**
-   * A call of `units` that left at `sentAt` into `window` was refused. True when that window most likely had not begun:
-   * it was entered at its beginning, and the one before was full.
+   * Called when a call of `units` that left at `sentAt` into `window` was refused. Returns true if that window most
+   * likely had not begun: the call entered it at its beginning, and the window before was full.
    */
   learnLate(window: number, units: number, sentAt: number, capacity: number): boolean {
     const { phase, spec, usage } = this.#parts;
@@ -429,7 +447,10 @@ export class CountEvidence {
     return true;
   }
 
-  /** Takes in a count of `window`: if the window was full, calls were refused for that reason, not for its beginning. */
+  /**
+   * Processes a count of `window`: if the window was full, calls were refused for that reason and not for its
+   * beginning.
+   */
   checkLate(window: number, used: number): void {
     const late = this.#late;
     if (late === undefined || window < late.window) return;
@@ -441,7 +462,8 @@ export class CountEvidence {
   }
 
   /**
-   * A call was refused: true when a window that was entered by the calendar alone has perhaps not begun, and runs on.
+   * Called when a call was refused. Returns true if a window that was entered by the calendar alone may not have begun;
+   * the window before then continues.
    */
   noteRefused(at: number): boolean {
     const { phase } = this.#parts;
@@ -451,13 +473,13 @@ export class CountEvidence {
     return true;
   }
 
-  /** Our clock was disturbed: no earlier count is valid. */
+  /** Called when our clock was disturbed: no earlier count is valid. */
   forget(): void {
     this.#forgetCounts();
     this.#forgetDoubt();
   }
 
-  /** So soon after the window began, others are not likely to have used much of it. */
+  /** Returns true so soon after the window began that others are unlikely to have used much of it. */
   #isYoung(window: number, at: number): boolean {
     const { phase, spec } = this.#parts;
     return at - phase.begins(window, at) <= spec.windowMs * earlyShare;
@@ -474,7 +496,7 @@ export class CountEvidence {
     this.#earlier = undefined;
   }
 
-  /** Drops all counts: none of them can be compared any longer. */
+  /** Drops all counts, because none of them can be compared any longer. */
   #dropHeard(): void {
     this.#heard.length = 0;
     this.highest = Number.NEGATIVE_INFINITY;

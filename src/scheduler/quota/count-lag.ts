@@ -1,30 +1,30 @@
 /**
- * Detection of counts that are those from before their own call, as of a service that reads them late.
+ * Detects counts from before their own call, from a service that updates them late.
  *
- * Invariants: only requests are compared, whose size is certain, in windows where every answer carried a count and
- * none is missing; a window is one observation, by its last counts, because one misplaced call makes all counts of its
- * window look late; one observation proves nothing, and a lag once found needs many to be denied. Others' use proves
- * nothing.
+ * Invariants: only requests are compared, whose size is certain, in windows where every answer carried a count and none
+ * is missing; a window is one observation, by its last counts, because one misplaced call makes all counts of its
+ * window look late; one observation proves nothing, and many are needed to refute a lag once it was found; use by
+ * others proves nothing.
  * Needed by: `behind`, `behind-key`, `counts-before-key`.
  */
 import type { LayerSpec } from "./layers.ts";
 import type { WindowCounts } from "./window-slots.ts";
 
 const proofsNeeded = 4;
-/** A count of the window before may by chance look right. */
+/** Weight of an observation against a lag, because a late count may look right by chance. */
 const denialWeight = 1 / 2;
 const denialsNeeded = 8;
 
 export class CountLag {
-  /** A count is the one before the call it came with. */
+  /** True if each answer carries the count before its own call. */
   lagging = false;
-  /** Rises when `lagging` changes. */
+  /** Number of times that `lagging` changed. */
   turns = 0;
   #proofs = 0;
   #denials = 0;
 
   /**
-   * A window of which nothing is under way has `landed` requests of ours for certain, and `told` is its highest count.
+   * Observes a window without calls under way. `landed` requests of ours are certain, and `told` is its highest count.
    */
   observe(landed: number, told: number): void {
     if (landed < 2) return;
@@ -39,9 +39,9 @@ export class CountLag {
   }
 
   /**
-   * A call that landed longer than a window after a burst of `burst` others, and by itself, has the count `told`:
-   * one, unless counts lag. A burst has two calls at least. `burstTold` is the highest count of the others: at most
-   * their number, if nothing else is counted.
+   * Observes a single call that landed longer than a window after a burst of `burst` calls. Its count `told` is one
+   * unless counts lag. A burst has at least two calls. `burstTold` is the highest count of the burst: at most its size
+   * if nothing else is counted.
    */
   observeLone(burst: number, burstTold: number, told: number): void {
     if (told === burst && burstTold <= burst) {
@@ -63,24 +63,27 @@ export class CountLag {
   }
 }
 
-/** Proofs that a call by itself is worth whose count is that of the burst before it. */
+/** Number of proofs that a single call is worth if its count is that of the burst before it. */
 const loneProofs = 2;
 
-/** A long window may hold a misplaced call, and look otherwise to its end. */
+/** Longer windows are not compared: they may contain a misplaced call, which changes all later counts. */
 const windowMsMax = 10_000;
 
-/** Units of the newest window whose answers carried the count of another, and what its counts prove of a lag. */
+/**
+ * Units of the newest window whose answers carried the count of another window, and the evidence of its counts for a
+ * lag.
+ */
 export class StaleCounts {
-  /** True if windows of the layer are compared; those of other layers are no evidence. */
+  /** True if windows of the layer are compared. Those of other layers are no evidence. */
   readonly compares: boolean;
   readonly #lag: CountLag;
   readonly #windowMs: number;
   #window = Number.NaN;
   #units = 0;
-  /** The moment when nothing was under way any more, and all that had begun by then. */
+  /** The instant since which nothing is under way, and the number of calls begun by then. */
   #idleAt = Number.NaN;
   #begun = 0;
-  /** Calls that were under way together before that, and their highest count. */
+  /** Number of calls that were under way together before that, and their highest count. */
   #burst = 0;
   #burstTold = 0;
   #told = 0;
@@ -93,15 +96,15 @@ export class StaleCounts {
     this.compares = unit === "requests" && windowMs < windowMsMax;
   }
 
-  /** An answer of `window` carried the count of another one. */
+  /** Called when an answer of `window` carried the count of another window. */
   note(window: number, units: number): void {
     this.#units = (this.#window === window ? this.#units : 0) + units;
     this.#window = window;
   }
 
   /**
-   * The answer to the call that left at `sentAt` carried the count `used`; `begun` have been sent in all, of which
-   * `open` are under way.
+   * Called when the answer to the call that left at `sentAt` carried the count `used`. `begun` units were sent in
+   * total, of which `open` are under way.
    */
   hear(sentAt: number, receivedAt: number, used: number | undefined, begun: number, open: number): void {
     if (!this.compares) return;
@@ -117,7 +120,7 @@ export class StaleCounts {
     this.#told = 0;
   }
 
-  /** Nothing of `window` is under way: judges the window observed before, whose counts are complete. */
+  /** Called when nothing of `window` is under way. Judges the window observed before, whose counts are complete. */
   observe(window: number, { settled, reported, unheard }: WindowCounts): void {
     const stale = this.#window === window ? this.#units : 0;
     if (!this.compares || unheard !== stale) return;

@@ -7,12 +7,12 @@
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import type { Rank, ReservePolicy } from "./reserve.ts";
 
-/** Facts that the division asks the rate limiter for. */
+/** Facts that the division requests from the rate limiter. */
 export interface DivisionFacts {
   readonly policy: ReservePolicy;
-  /** Orders at rest of a user, or of all. */
+  /** Number of resting orders of a user, or of all. */
   openOrders(uid?: string): number;
-  /** Exits a millisecond that are to be expected. */
+  /** Expected number of exits per millisecond. */
   exitRate(at: number): number;
   /** Drops the estimates of other clients' use. */
   forgetOthers(): void;
@@ -24,16 +24,16 @@ export interface DivisionFacts {
 
 /** Divides the windows of a rate limiter among several engines. */
 export interface Division {
-  /** Called once, before anything is asked. */
+  /** Called once, before any other call. */
   attach(facts: DivisionFacts): void;
-  /** A window was made; those that are divided are looked after from here on. */
+  /** Called when a window was made. If it is divided, the division manages it from then on. */
   adopt(window: LimitWindow): void;
   /** Ceiling of a window for this rank; `alone` is the ceiling without division. */
   ceiling(window: LimitWindow, rank: Rank, alone: Ceiling): Ceiling;
-  /** A call of so many units was not granted. */
+  /** Called when a call of this many units was not granted. */
   lacks(window: LimitWindow, units: number, rank: Rank, at: number): void;
-  /** Something left. */
+  /** Called when a call has left. */
   spent(at: number): void;
-  /** Windows have to be named again: what is held of them counts as spent. */
+  /** Called when windows have to be numbered again. Units that are held of them count as spent. */
   disturb(): void;
 }

@@ -1,7 +1,6 @@
 /**
- * Spending of a limit that needs no evidence: no stretch of one window's length holds more than the capacity, and what
- * ordinary actions spend is spread over it, so that quota comes free all the time and exits wait a part of a window at
- * most.
+ * Spending of a limit without evidence. No stretch of one window's length holds more than the capacity, and ordinary
+ * actions are spread over it, so that quota is freed continuously and exits wait at most a part of a window.
  *
  * Invariants: an answered or lost call counts for a window's length from its answer, so a window holds no more than the
  * capacity wherever it begins, and whether it is fixed or slides.
@@ -10,22 +9,25 @@
  */
 
 /**
- * Units that may be spent at once however small the limit is: one call, and a fifth of one for timers that are late.
+ * Units that may be spent at once even with a very small limit: one call, and a fifth of one for late timers.
  */
 const burstLeast = 1.2;
-/** Calls that are answered within this part of a window are kept as one. */
+/** Calls that are answered within this part of a window are stored as one entry. */
 const partShare = 1 / 64;
-/** Part of a window after which quota has come free again. */
+/** Part of a window after which quota has been freed again. */
 const horizonShare = 1 / 10;
 
 export class EvenSpending {
-  /** Units a window's length may hold; may be cut. */
+  /** Units that a window's length may hold; can be reduced. */
   capacity: number;
-  /** Time after which spent quota comes free, where it is spent evenly. */
+  /** Time after which spent quota is freed, with even spending. */
   readonly horizonMs: number;
   readonly #windowMs: number;
   readonly #burstShare: number;
-  /** Units that leave the count at an instant; those of a part of a window leave together, with the last of them. */
+  /**
+   * Units with the instants at which they stop counting. Those of a part of a window stop together, with the last of
+   * them.
+   */
   readonly #leaving: { at: number; units: number; readonly from: number }[] = [];
   #landed = 0;
   #credit: number;
@@ -44,7 +46,7 @@ export class EvenSpending {
     return Math.max(burstLeast, this.capacity * this.#burstShare);
   }
 
-  /** Units of calls that were answered within a window's length before `at`, which never falls. */
+  /** Units of calls that were answered within a window's length before `at`, which must not decrease. */
   landed(at: number): number {
     const leaving = this.#leaving;
     while (leaving.length > 0 && (leaving[0] as { at: number }).at <= at)
@@ -52,31 +54,32 @@ export class EvenSpending {
     return this.#landed;
   }
 
-  /** Instant at which the next units come free; undefined where none count. */
+  /** Instant at which the next units are freed; undefined if none count. */
   get freesAt(): number | undefined {
     return this.#leaving[0]?.at;
   }
 
-  /** Instant at which a call may ask again that would make `used`; undefined where that is at most `most`. */
+  /** Instant at which a call that would raise the use to `used` may ask again; undefined if that is at most `most`. */
   blockedUntil(used: number, most: number, now: number): number | undefined {
     return used <= most ? undefined : Math.max(this.freesAt ?? now + this.#windowMs, now + 1);
   }
 
   /**
-   * Units ordinary actions may spend at `at`; infinite for one call after a pause, which may be heavier than a part.
+   * Units that ordinary actions may spend at `at`. Infinite for one call after a pause, which may be heavier than a
+   * part.
    */
   credit(at: number): number {
     const room = this.room(at);
     return room < this.#burst ? room : Number.POSITIVE_INFINITY;
   }
 
-  /** Units that may be spent at `at` for certain, by any number of calls. */
+  /** Units that may certainly be spent at `at`, by any number of calls. */
   room(at: number): number {
     const earned = ((at - this.#creditAt) * this.capacity) / this.#windowMs;
     return Math.min(this.#burst, this.#credit + Math.max(0, earned));
   }
 
-  /** From `at` on it is spent evenly; nothing has come free yet. */
+  /** Begins even spending at `at`. Nothing has been freed yet. */
   start(at: number): void {
     this.#credit = 0;
     this.#creditAt = at;

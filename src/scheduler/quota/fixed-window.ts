@@ -1,11 +1,11 @@
 /**
- * One scope of one layer with its windows laid on the client's time.
+ * The windows of one layer for one scope, mapped to the client's time.
  *
- * Invariants: a call leaves only if it fits in every window it can land in, at any latency; an answer is placed
- * by the clock, then by the service's own numbers, and in every window that remains possible when neither decides; a
- * window that has begun by the calendar only is entered by one call, unless the window before holds the others too;
- * where windows are spent to the limit, ordinary calls leave one after the other, so that one refusal shows that it
- * moved; on the floor none of this is used.
+ * Invariants: a call leaves only if it fits in every window it can land in, at any latency; an answer is placed by the
+ * clock, then by the service's own numbers, and in every window that remains possible when neither decides; a window
+ * that has begun only by the calendar is entered by one call at first, and by further calls only if the window before
+ * has room for them too; if windows are spent to the limit, ordinary calls leave one after the other, so that one
+ * refusal shows that the limit changed; on the floor none of this is used.
  * Not here: where they begin (window-phase.ts), what is used (window-usage.ts).
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
@@ -21,7 +21,7 @@ import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
 
-/** Receives a layer and, in words, what was misread. */
+/** Receives the name of a layer and a description of what was misread. */
 type OnMisread = (layer: string, what: string) => void;
 
 /** Listeners of a window, and the parts that it is made of. */
@@ -44,11 +44,11 @@ export class FixedWindow implements LimitWindow {
   missing = 0;
   flows = false;
   capacity: number;
-  /** True if other engines of ours share it: use that is not ours is theirs, apart from `strangers`. */
+  /** True if other engines of ours share it: use that is not ours is theirs, except `strangers`. */
   divided = false;
   /** Units of the current window used by clients that are not ours, if it is divided. */
   strangers = 0;
-  /** Units that other engines of ours hold of a divided window: a count that continues may be their use. */
+  /** Units of a divided window that other engines of ours hold. A count that continues may be caused by their use. */
   heldElsewhere: { readonly window: number; readonly units: number } | undefined;
   readonly #phase: WindowPhase;
   readonly #usage: WindowUsage;
@@ -62,7 +62,7 @@ export class FixedWindow implements LimitWindow {
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
-  /** True if answers report the used part and not the rest, so that a change of the limit does not show in them. */
+  /** True if answers report the used part and not the rest, so that they do not show a change of the limit. */
   readonly #movesUntold: boolean;
 
   /** `lag` is shared by the scopes of one service. */
@@ -123,7 +123,8 @@ export class FixedWindow implements LimitWindow {
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
     const { open } = this.#usage;
-    // After a window that was spent to its limit calls leave alone, so that one refusal shows that the limit moved.
+    // After a window that was spent to its limit calls leave one at a time, so that one refusal shows that the limit
+    // changed.
     const leavesAlone = open > 0 && at < limit.nextAt && !this.divided;
     if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom)
       return this.#usage.used(this.#phase.last(at));
@@ -155,7 +156,7 @@ export class FixedWindow implements LimitWindow {
     const { windowMs } = this.spec;
     if (phase.openEnded !== undefined) return this.#blockedInOpenEnd(units, now, ceiling);
     const { known, lo, first, last: latest } = phase.at(now);
-    // Any window can hold no more than this.
+    // No window can hold more than this.
     if (!known) return usage.open + units > this.capacity ? now + windowMs : undefined;
     if (first <= usage.closedThrough) return (usage.closedThrough + 1) * windowMs - lo;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
@@ -169,7 +170,7 @@ export class FixedWindow implements LimitWindow {
       if (usage.open > 0) return endAt;
     }
     const entersAt = first === latest ? this.#evidence.entersAt(first, units, now) : undefined;
-    // A window not begun yet holds what is in flight already; it must hold this call as well.
+    // A window that has not begun already holds the calls in flight. It must hold this call as well.
     return entersAt ?? (usage.unlanded + units > this.capacity ? now + windowMs : undefined);
   }
 
@@ -183,8 +184,8 @@ export class FixedWindow implements LimitWindow {
     let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
     if (this.#entersOneByOne(first, now)) return 0;
-    // Above what was proven each call has to wait for the answer to the one before. With what was asked above that is
-    // all that `paced` returns.
+    // Above the proven limit each call has to wait for the answer to the one before. Together with the conditions
+    // above, this is everything that `paced` returns.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
@@ -196,7 +197,7 @@ export class FixedWindow implements LimitWindow {
     return room;
   }
 
-  /** Calls into window `first` leave one at a time, or none does. */
+  /** Returns true if calls into window `first` leave one at a time. */
   #entersOneByOne(first: number, now: number): boolean {
     const evidence = this.#evidence;
     const usage = this.#usage;
@@ -256,7 +257,9 @@ export class FixedWindow implements LimitWindow {
       : this.#report(ticket, told, first, receivedAt, counted ? counts : undefined);
   }
 
-  /** Without a calendar one window runs until a count falls. Counts are dropped when they begin or cease to lag. */
+  /**
+   * Without a calendar one window continues until a count falls. Counts are dropped when they begin or cease to lag.
+   */
   #followClock(began: number, at: number): void {
     const evidence = this.#evidence;
     if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
@@ -265,7 +268,7 @@ export class FixedWindow implements LimitWindow {
     if (this.#lag.lagging) this.#misread("counts are those from before the call they come with");
   }
 
-  /** Windows in which a call may have landed; `told` is its count, and it was counted. */
+  /** Windows in which a call may have landed. `told` is its count; the call was counted. */
   #landing(
     { first: began, units, knownThen }: WindowTicket,
     sentAt: number,
@@ -275,21 +278,21 @@ export class FixedWindow implements LimitWindow {
     const { lagging } = this.#lag;
     const usage = this.#usage;
     const { last: latest } = this.#phase.at(receivedAt);
-    // What is answered in the window it was begun in landed there.
+    // A call that was begun and answered in one window landed in that window.
     const first = latest > began ? Math.max(began, this.#phase.at(sentAt).first) : began;
     const last = Math.max(first, latest);
     if (told === undefined || first === last) return { first, last, heardTo: last };
-    // In the window it was sent in, the count could only have grown by this call.
+    // In the window in which it was sent, this call can only have raised the count.
     if (told < knownThen + (lagging ? 0 : units))
       return { first: first + 1, last: Math.max(first + 1, last), heardTo: Math.max(first + 1, last) };
-    // Where the new one is divided, the others may have used that much of it.
+    // If the new window is divided, the others may have used that much of it.
     if (lagging || this.divided || last !== first + 1 || told <= usage.used(last) + units)
       return { first, last, heardTo: last };
-    // It may be an earlier life's use of the new one, too: it proves nothing.
+    // The count may also be use of the new window by an earlier run, so it proves nothing.
     return { first, last: first, heardTo: usage.heard(first) ? first : last };
   }
 
-  /** True if a count belongs to its window. */
+  /** Returns true if a count belongs to its window. */
   #isOwn(told: Told): boolean {
     const judgement = this.#evidence.judge(told);
     if (judgement === "runs on")
@@ -297,7 +300,7 @@ export class FixedWindow implements LimitWindow {
     return judgement !== "stale";
   }
 
-  /** Records the count `used` of `window`, which has `counts` if the call was counted. Returns new use by others. */
+  /** Records the count `used` of `window`. `counts` is given if the call was counted. Returns new use by others. */
   #report(
     { first: began, units, unheardThen }: WindowTicket,
     used: number,
@@ -307,7 +310,7 @@ export class FixedWindow implements LimitWindow {
   ): number {
     const usage = this.#usage;
     this.#evidence.checkLate(window, used);
-    // If the answered calls explain the count, nothing is missing.
+    // If the answered calls explain the count, nothing is missing from the capacity.
     const isShort = counts !== undefined && (usage.missing > 0 || used > counts.settled);
     if (isShort && !this.divided && this.spec.header?.kind === "remaining")
       this.missing = this.#evidence.learnMissing(window, used, at, counts.reported);
@@ -347,7 +350,8 @@ export class FixedWindow implements LimitWindow {
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
     const floor = this.#floor;
-    // After a doubtful count the beginning may have been misread: the window is entered later, and nothing is explained.
+    // After a doubtful count the beginning may have been misread. The window is entered later, and the refusal stays
+    // unexplained.
     return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
@@ -391,7 +395,9 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
-  /** Windows that a call leaving at `at` can land in; undefined where windows have no number that others know. */
+  /**
+   * Windows in which a call that leaves at `at` can land; undefined if windows have no number that other engines know.
+   */
   spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
     const { known, first, last } = this.#phase.at(at);
     return known && this.#phase.openEnded === undefined ? { first, last } : undefined;
@@ -402,17 +408,17 @@ export class FixedWindow implements LimitWindow {
     return this.#phase.openEnded?.index ?? Math.round((startAt + this.#phase.lo(at)) / this.spec.windowMs);
   }
 
-  /** Instant at which window `index` has ended for certain, as known at `at`. */
+  /** Instant at which window `index` has certainly ended, as known at `at`. */
   endOf(index: number, at: number): number {
     return this.#phase.begins(index + 1, at);
   }
 
-  /** As `used`, of window `index`. */
+  /** Same as `used`, for window `index`. */
   usedIn(index: number): number {
     return this.#usage.used(index);
   }
 
-  /** As `WindowUsage.ownOf`. */
+  /** Same as `WindowUsage.ownOf`. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
     return this.#usage.ownOf(index);
   }
@@ -426,7 +432,7 @@ export class FixedWindow implements LimitWindow {
     this.#onMisread(this.spec.name, what);
   }
 
-  /** The count, if it is believed: one that fell where nothing made expect it has to be confirmed. */
+  /** Returns the count if it is believed. An unexpected fall has to be confirmed first. */
   #believed(used: number | undefined, sentAt: number, receivedAt: number): number | undefined {
     const evidence = this.#evidence;
     if (used === undefined) return undefined;
@@ -454,7 +460,7 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Uses counts again: all use of the last window's length counts in the current window. */
+  /** Uses counts again. All use within the last window's length counts in the current window. */
   #leaveFloor(now: number): void {
     const landed = this.#floor.spending.landed(now);
     this.#floor.leave(now);
@@ -467,7 +473,7 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
 
-  /** A call is over; true on the floor. */
+  /** Called when a call is over. Returns true on the floor. */
   #land(units: number, at: number): boolean {
     const floor = this.#floor;
     floor.spending.land(units, at);
@@ -479,11 +485,11 @@ export class FixedWindow implements LimitWindow {
     return true;
   }
 
-  /** One window runs on: what is left of it is spent slowly, so that the call after its end is not long in coming. */
+  /** One window continues without a known end. Its rest is spent slowly, so that a call soon leaves after its end. */
   #blockedInOpenEnd(units: number, now: number, ceiling: Ceiling): number | undefined {
     const usage = this.#usage;
     const { windowMs } = this.spec;
-    // Use that was counted a window's length ago does not count any longer.
+    // Use that was counted a window's length ago no longer counts.
     if (usage.open === 0 && now - this.#landedAt >= windowMs) this.#evidence.outlast(now);
     const { index, since } = this.#phase.openEnded as OpenEnded;
     if (index <= usage.closedThrough) return Math.max(now + 1, this.#landedAt + windowMs);

@@ -1,40 +1,42 @@
 /**
- * Use of a shared quota by others: its estimate, and the part to leave free for them.
+ * Use of a shared quota by other clients: estimates it, and the part to leave free for them.
  *
- * Invariants: before anything foreign was seen nothing is left free; afterwards never less than one of their calls,
- * because our last call and theirs may cross; the part left free falls with the time others still have. The margin is a
- * quantile of the compound Poisson use still to come: others' calls are treated as independent and alike.
+ * Invariants: before any use by others was seen nothing is left free; afterwards at least one of their calls is,
+ * because our last call and theirs may cross; the free part shrinks with the time that others still have. The margin is
+ * a quantile of the compound Poisson distribution of future use: calls of others are treated as independent and alike.
  */
 import type { LimitWindow } from "./limit-window.ts";
 
 const memoryMs = 120_000;
-/** Chance that others' use still to come exceeds what is left free for it: small while there is much time to lose. */
+/**
+ * Probability that future use by others exceeds what is left free for it. It is small while much time could be lost.
+ */
 export const foreignRisk = 0.005;
 const foreignRiskAtEnd = 0.02;
 const endMs = 600;
-/** Calls at most this heavy are sent for news of others' use. */
+/** Largest weight of a call that is sent only to learn the use by others. */
 export const newsWeight = 5;
-/** After so long a silence room is left for what was not seen. */
+/** After a silence of this length room is left for use that was not seen. */
 export const newsMsMax = 3_000;
 
-/** Before so long was watched a first call would look like a flood. */
+/** Shortest time of observation. Over a shorter one a first call would look like a flood. */
 const spanMsLeast = 10_000;
 const sizesKept = 31;
-/** No call is dearer; what is seen at once beyond this was several. */
+/** Largest weight of a call. More units seen at once belong to several calls. */
 const sizeMost = 50;
 const cautionMax = 2;
 const cautionMs = 600_000;
-/** In a window used to this share, other engines like ours send exits only. */
+/** In a window with this share used, other engines like ours send exits only. */
 const fullShare = 0.75;
-/** So long after it was found full, ordinary calls of others that were under way are over. */
+/** Time after a window was found full after which ordinary calls of others that were under way are over. */
 const settledMs = 3_000;
-/** For a quarter of an hour after a refusal all of it is left free, and half an hour later nothing. */
+/** For a quarter of an hour after a refusal the whole margin is left free, and half an hour later nothing. */
 const lateCaution = 4;
 const lateLeast = 0.1;
 
 /** Estimate of the quota that clients outside use, from what was observed. */
 export class ForeignUsage {
-  /** Others' use within memory; below 1 it is treated as none. */
+  /** Units that others used within memory; below 1 it is treated as none. */
   units = 0;
   #spanMs = 0;
   #lastAt = Number.NaN;
@@ -44,12 +46,12 @@ export class ForeignUsage {
   readonly #sizes: number[] = [];
   #size = 0;
 
-  /** Units a second. */
+  /** Use by others in units per second. */
   get rate(): number {
     return this.#spanMs === 0 ? 0 : (this.units / this.#spanMs) * 1_000;
   }
 
-  /** `units` of others' use were newly observed at `at`; 0 if there were none. */
+  /** Observes `units` of new use by others at `at`; 0 if there were none. */
   observe(at: number, units: number): void {
     if (this.#isPaused) {
       this.#isPaused = false;
@@ -65,7 +67,8 @@ export class ForeignUsage {
     const sizes = this.#sizes;
     sizes.push(Math.min(units, sizeMost));
     if (sizes.length > sizesKept) sizes.shift();
-    // Two calls seen as one, or one seen in halves, would pull a mean; a little above the middle of many is one call.
+    // Two calls seen as one, or one call seen in halves, would distort a mean. A value a little above the median is the
+    // size of one call.
     this.#size = sizes.toSorted((a, b) => a - b)[Math.floor(sizes.length * 0.55)] as number;
   }
 
@@ -74,18 +77,18 @@ export class ForeignUsage {
     this.#isPaused = true;
   }
 
-  /** We were refused at `at`: for a while more of their calls are left room for. */
+  /** Called when we were refused at `at`. For a while room is left for more of their calls. */
   surprised(at: number): void {
     this.#caution = Math.min(cautionMax, this.caution(at) + 1);
     this.#cautionAt = at;
   }
 
-  /** 1 at a refusal, and less by two thirds each ten minutes. */
+  /** Caution: 1 at a refusal, reduced by two thirds every ten minutes. */
   caution(at: number): number {
     return this.#caution * Math.exp(-Math.max(0, at - this.#cautionAt) / cautionMs);
   }
 
-  /** Units to leave free when others still have `ms`, so that they exceed it with a probability of about `risk`. */
+  /** Units to leave free while others still have `ms`, so that they exceed it with a probability of about `risk`. */
   margin(ms: number, risk: number): number {
     if (this.units < 1 || ms <= 0) return 0;
     const expected = (this.units / this.#size / Math.max(this.#spanMs, spanMsLeast)) * ms;
@@ -95,25 +98,24 @@ export class ForeignUsage {
 }
 
 /**
- * Further use by others of windows that are nearly full: of engines like ours, which have stopped by then, their
- * exits.
+ * Further use of nearly full windows by others: engines like ours, which then send exits only.
  *
- * If such engines are several, what each leaves for exits of its own is soon used by all. The owner of that
- * use is unknown, so that only an engine that was refused recently leaves this much, and nothing is left while there
- * are no others.
+ * If there are several such engines, all of them soon use what each leaves for its own exits. The owner of that use is
+ * unknown. Therefore only an engine that was refused recently leaves this much, and nothing is left while there are no
+ * others.
  */
 export class LateUsage {
   readonly #usage = new ForeignUsage();
   #fullAt: number | undefined;
 
-  /** Observes at `at` that a `share` of the window was used, and `units` of it newly by others. */
+  /** Observes at `at` that a `share` of the window was used, including `units` of new use by others. */
   observe(at: number, units: number, share: number): void {
     this.#fullAt = share < fullShare ? undefined : (this.#fullAt ?? at);
     if (this.#fullAt === undefined || at < this.#fullAt + settledMs) this.#usage.pause();
     else this.#usage.observe(at, units);
   }
 
-  /** Units to leave free of a window that runs for another `ms`. */
+  /** Units to leave free in a window that ends in `ms`. */
   margin(ms: number): number {
     return this.#usage.margin(ms, foreignRisk);
   }
@@ -127,7 +129,7 @@ interface Others {
 }
 
 /**
- * Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go; none on the
+ * Units of `gauge` that a call of `weight` leaves to others at `at`, with `remMs` of the window to go. Zero on the
  * floor, where counts are no evidence of others.
  */
 export const othersMargin = (
@@ -141,13 +143,13 @@ export const othersMargin = (
   const quietMs = heardAt === undefined ? 0 : Math.max(0, at - heardAt);
   const silentMs = weight <= newsWeight || quietMs <= newsMsMax ? 0 : quietMs;
   const expected = foreign.margin(remMs + silentMs, remMs < endMs ? foreignRiskAtEnd : foreignRisk);
-  // Half is never left to others: what is only left free is never measured again, and would be left free for ever.
+  // At most half is left to others: use of a part that is always left free could never be measured again.
   return Math.min(capacity / 2, expected);
 };
 
 /**
- * Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go: none where no refusal
- * was recently.
+ * Units of `capacity` that are left for others' exits at `at`, with `remMs` of the window to go. Zero without a recent
+ * refusal.
  */
 export const lateMargin = ({ foreign, late }: Others, capacity: number, at: number, remMs: number): number => {
   const share = Math.min(1, (foreign?.caution(at) ?? 0) * lateCaution);

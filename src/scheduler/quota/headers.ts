@@ -1,5 +1,5 @@
 /**
- * Reading of an answer's headers about the quota.
+ * Reads the quota headers of an answer.
  *
  * Invariants: absent or malformed headers are skipped; names are compared in lower case, as they arrive; nothing here
  * throws.
@@ -11,16 +11,16 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The layer with its header's name as it arrives. */
+/** The layer, with its header's name in the form in which it arrives. */
 export const withArrivingName = (layer: LayerSpec): LayerSpec =>
   layer.header === undefined
     ? layer
     : Object.assign({}, layer, { header: { name: layer.header.name.toLowerCase(), kind: layer.header.kind } });
 
 /**
- * Use of the layer in the current window as the service reports it, or undefined: a count is nothing but digits, at
- * most nine. `capacity` was in force when the answer was made. An answer that is `counted` cannot report more use than
- * the layer holds, nor more left of it: such a count is no evidence.
+ * Use of the layer in the current window as the service reports it, or undefined. A count consists of one to nine
+ * digits. `capacity` was in force when the answer was made. An answer to a `counted` call cannot report more use, or
+ * more remaining quota, than the layer holds: such a count is no evidence.
  */
 export const usedOf = (
   { header, capacity: stated }: LayerSpec,
@@ -41,12 +41,12 @@ export const usedOf = (
   return header.kind === "used" ? value : Math.max(0, capacity - value);
 };
 
-/** A refusal that asks for more is asked about again after so long, with one light call. */
+/** Longest pause after a refusal that asks for more. After it one light call asks again. */
 const holdMsMax = 600_000;
 const holding: readonly number[] = [403, 429, 503];
 
 /**
- * Milliseconds that a refusal asks for by `Retry-After`, in seconds or as a date; undefined without one.
+ * Pause in milliseconds that a refusal asks for by `Retry-After`, in seconds or as a date; undefined without one.
  */
 export const holdMsOf = (status: number, headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["retry-after"];
@@ -57,15 +57,15 @@ export const holdMsOf = (status: number, headers: Readonly<Record<string, string
   return ms > 0 ? Math.min(ms, holdMsMax) : undefined;
 };
 
-/** "Sun, 06 Nov 1994 ", with which a date of the usual form begins; "08:49:37 GMT" follows. */
+/** Length of "Sun, 06 Nov 1994 ", with which a date of the usual form begins; "08:49:37 GMT" follows. */
 const dayLength = 17;
 const dateLength = 29;
-/** Above the digit zero. */
+/** Value of a colon as a digit: one above nine. */
 const colon = 10;
 
 const lastDate = { text: "", at: Number.NaN, day: "?", dayAt: Number.NaN };
 
-/** The instant in `Date`, milliseconds, whole seconds. */
+/** Instant in the `Date` header in milliseconds, with whole seconds. */
 export const dateOf = (headers: Readonly<Record<string, string>>): number | undefined => {
   const text = headers["date"];
   if (text === undefined) return undefined;
@@ -73,7 +73,10 @@ export const dateOf = (headers: Readonly<Record<string, string>>): number | unde
   return Number.isNaN(lastDate.at) ? undefined : lastDate.at;
 };
 
-/** Reading a calendar date is the dearest part of an answer: of a second one in a day only the time of day is read. */
+/**
+ * Reads a date. Parsing a calendar date is the most expensive part of an answer, so for later dates of the same day
+ * only the time of day is read.
+ */
 const readDate = (text: string): void => {
   lastDate.text = text;
   let seconds = text.length === dateLength && text.startsWith(lastDate.day) && text.endsWith(" GMT") ? 0 : Number.NaN;
@@ -100,8 +103,8 @@ const parseDate = (text: string): void => {
 const limited = 429;
 
 /**
- * Answers that a machine in front of the service may have given by itself: by their status, or failures without a
- * date.
+ * Returns true for answers that a machine in front of the service may have given: judged by their status, or failures
+ * without a date.
  */
 export const isSilent = ({ status, headers }: Answer): boolean =>
   status >= 500 || status === 408 || (status >= 400 && status !== limited && dateOf(headers) === undefined);
