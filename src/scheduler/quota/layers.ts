@@ -1,8 +1,8 @@
 /**
- * Limit layers as the ledger understands them: whom a layer counts, what it counts, how its windows begin.
+ * Limit layers as the ledger understands them: whom a layer counts, what it counts, and how its windows begin.
  *
- * Invariants: the three layers of the service are one list among many that can be written; other services' layers (per
- * endpoint, counted by element, windows from the first request, bans) are other lists, not other code.
+ * Invariants: the layers of a service are data: the three layers of this service are one list, and the layers of other
+ * services (by endpoint, counted by element, windows from the first request, bans) are other lists for the same code.
  */
 import type { Contract } from "../../contract/contract.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";
@@ -31,7 +31,7 @@ export const layersOf = (contract: Contract): readonly LayerSpec[] => {
   ];
   return [
     ...described.map(withChanges),
-    // The names were checked when the profile was laid over the table.
+    // The names were checked when the profile was merged with the table.
     ...(extraLayers as readonly LayerSpec[]),
   ];
 };
@@ -42,7 +42,7 @@ const changesOf = ({ profile }: Contract, name: string): NonNullable<LayerSpec["
     .filter(({ layer }) => layer === name)
     .map(({ at, capacity }) => ({ at: Date.parse(at), capacity }));
 
-/** Names of the headers with counts of layers, the date and pauses asked for, in lower case. */
+/** Names of the headers with counts of layers, dates and requested pauses, in lower case. */
 export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => [
   ...new Set([
     "date",
@@ -53,8 +53,8 @@ export const headersRead = (layers: readonly LayerSpec[]): readonly string[] => 
 
 /**
  * Charge of one call: its endpoint, weight and elements, and whom it counts for. Unsigned calls have neither user nor
- * key. A batch that is put together as it leaves has one element at least; how many more, is agreed upon each time
- * leave is asked for.
+ * key. A batch that is completed when it leaves has at least one element; the number of further ones is settled with
+ * each grant.
  */
 export interface Charge {
   readonly endpoint: EndpointName;
@@ -65,7 +65,7 @@ export interface Charge {
   readonly ip: string;
   readonly uid: string | undefined;
   readonly key: string | undefined;
-  /** The product it is about, where some layer counts it by product. */
+  /** The product that the call is about, if some layer counts it by product. */
   readonly instId?: string | undefined;
 }
 
@@ -89,13 +89,13 @@ export const countsByProduct = (layers: readonly LayerSpec[], endpoint: Endpoint
 /** Weight of the elements of a batch, without the call itself. */
 export const extraOf = ({ elementWeight = 0 }: Charge, elements: number): number => elementWeight * elements;
 
-/** Units that a layer counts of a call with so many elements. */
+/** Units that a layer counts for a call with this many elements. */
 export const unitsOf = ({ unit }: LayerSpec, charge: Charge, elements: number): number => {
   if (unit === "requests") return 1;
   return unit === "weight" ? charge.weight + extraOf(charge, elements) : elements;
 };
 
-/** Layers that count a call, and whose count each keeps. */
+/** Layers that count a call, each with the scope that it counts for. */
 export const touchedBy = (
   layers: readonly LayerSpec[],
   charge: Charge,

@@ -2,60 +2,66 @@
  * Limit of a layer: as stated, with declared changes (`StatedLimit`), and as learned where it moves without notice and
  * answers report only the used part (`LearnedLimit`), from refusals and from counts that passed it.
  *
- * Invariants: never above what is stated, not even in a trial; a limit learned from one refusal is believed in halves,
- * and the other half is spent late in a window, where being wrong costs little; it is gone beyond in a window's last
- * moments only, one call at a time and more seldom each time that this is refused; calls that were under way together
- * and are refused teach one lesson.
+ * Invariants: a learned limit is never above the stated one, not even in a trial; a limit learned from one refusal is
+ * at first believed only in half, and the other half is spent late in a window, where an error costs little; trials
+ * beyond the limit take place only in a window's last moments, one call at a time, and less often each time that one is
+ * refused; refusals of calls that were under way together count as one.
  * Needed by: `user-cut`, `limits-move`; `StatedLimit` by `limits-declared`, `limits-declared-key`.
  * Not here: which layer refused (routes.ts).
  */
 import type { LayerSpec } from "./layers.ts";
 import type { ServerClock } from "./server-clock.ts";
 
-/** With others on the same quota, a refusal this near to the limit is expected. */
+/** If others use the same quota, a refusal this near to the limit is expected. */
 const surpriseShare = 0.9;
-/** Below this part of it something else refused than this layer. */
+/** If less than this part of the limit was used, something else than this layer refused. */
 const guiltyShare = 0.1;
 const rampShare = 1 / 8;
-/** A trial that is refused shuts everybody out to the window's end: a second of a minute. */
+/**
+ * Part of a window before its end in which a trial may begin. A refused trial blocks all calls until the window's end:
+ * a second of a minute.
+ */
 const trialShare = 1 / 60;
 /** A trial begins earlier if the limit is known to have been raised. */
 const raisedTrialShare = 1 / 20;
-/** A count this much above it means a raised limit, not one that was learned a call short. */
+/** A count this much above the limit means that it was raised, not that it was learned one call too low. */
 const raisedShare = 1.1;
 /** A count this near to the stated limit means that the limit is as stated again. */
 const restoredShare = 0.97;
-/** Windows from a refusal to the first trial, and from one refused trial to the next. */
+/** Number of windows from a refusal to the first trial, and from one refused trial to the next. */
 const gapWindows = 10;
 const laterGapWindows = 90;
-/** The same where the limit moved so often within so many windows. */
+/** The same if the limit changed this often within this number of windows. */
 const gapWindowsRestless = 4;
 const restlessMoves = 3;
 const restlessWindows = 60;
-/** After a window that was spent so far all that is under way together would be refused by a limit that was cut. */
+/** After a window with this part used, a cut limit would refuse all calls that are under way together. */
 const spentShare = 0.9;
-/** Calls that leave one after the other leave fast enough to spend a window in this part of it. */
+/** Calls that leave one after the other are fast enough to spend a window in this part of it. */
 const spendShare = 1 / 4;
 const meanOf = 32;
 
-/** Meaning of a refusal for a limit. */
+/** Meaning of a refusal for the limit. */
 type Verdict = "unmoved" | "expected" | "learned";
 
 export class LearnedLimit {
-  /** As far as is known. */
+  /** Limit as far as it is known. */
   capacity: number;
-  /** Use that was counted since the limit was last learned. */
+  /** Highest use that was counted since the limit was last learned. */
   proven: number;
-  /** Use above what was proven is a trial of what was learned. */
+  /** True if use above `proven` is a trial of the learned limit. */
   isTried = false;
-  /** A window that was used so far is all used, or nearly. */
+  /** Use from which a window counts as spent, or nearly. */
   spentFrom: number;
-  /** Until then a call that is to leave by itself waits for the answer to the last; afterwards it waits no longer. */
+  /**
+   * Until this instant a call that is to leave alone waits for the answer to the last one; afterwards it no longer
+   * waits.
+   */
   nextAt = Number.NEGATIVE_INFINITY;
   #stated: number;
   readonly #windowMs: number;
   #dueAt = Number.POSITIVE_INFINITY;
-  /** The limit when it was last refused, and when that was. */
+  /** Limit at the last refusal, and the instant of that refusal. */
   #refused = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #meanUnits = 0;
@@ -70,14 +76,14 @@ export class LearnedLimit {
     this.spentFrom = stated * spentShare;
   }
 
-  /** Another limit is stated: what was learned of the one before does not hold. */
+  /** Called when another limit is stated: what was learned of the previous limit is no longer valid. */
   restate(stated: number): void {
     this.#stated = stated;
     this.#dueAt = Number.POSITIVE_INFINITY;
     this.#learn(stated, stated);
   }
 
-  /** The service counted `used` of one window. Returns the limit as far as is known. */
+  /** Called when the service counted `used` in one window. Returns the limit as far as it is known. */
   accept(used: number): number {
     if (used <= this.proven) return this.capacity;
     if (used <= this.capacity) this.#learn(this.capacity, used);
@@ -97,15 +103,15 @@ export class LearnedLimit {
   }
 
   /**
-   * A call that left at `sentAt` was refused at `at` in a window that counted `used`, as its answers reported, and at
-   * most `likely`. What may be others' doing is doubted soon.
+   * Called when a call that left at `sentAt` was refused at `at`, in a window that counted `used` by its answers and at
+   * most `likely`. A refusal that others may have caused is soon doubted.
    */
   refuse(used: number, likely: number, shared: boolean, sentAt: number, at: number): Verdict {
     const isStated = this.capacity === this.#stated;
     if (sentAt <= this.#refusedAt) return "expected";
     if (likely >= this.capacity * (isStated && !shared ? 1 : surpriseShare)) {
       if (isStated) return "unmoved";
-      // A call that was counted before the limit fell made it look higher than it is.
+      // A call that was counted before the limit fell made the limit look higher than it is.
       const isTrial = shared || likely > this.capacity;
       if (!isTrial) this.#learn(used, this.proven);
       this.#dueAt = at + this.#windowMs * this.#gap(at, isTrial ? laterGapWindows : gapWindows);
@@ -123,8 +129,8 @@ export class LearnedLimit {
   }
 
   /**
-   * Most units ordinary actions may have used with `remMs` of the window to go; while a call is under way, what was
-   * proven.
+   * Most units that ordinary actions may have used with `remMs` of the window to go. While a call is under way, this is
+   * the proven use.
    */
   most(remMs: number, isAlone: boolean): number {
     if (!this.isTried) return Number.POSITIVE_INFINITY;
@@ -133,7 +139,7 @@ export class LearnedLimit {
   }
 
   /**
-   * From when on it may be tried to go beyond the limit in a window that ends at `endAt`; infinite where it is not due.
+   * Instant from which use beyond the limit may be tried in a window that ends at `endAt`; infinite if no trial is due.
    */
   triesAt(endAt: number): number {
     const at = endAt - this.#windowMs * (this.#dueAt === Number.NEGATIVE_INFINITY ? raisedTrialShare : trialShare);
@@ -162,9 +168,9 @@ interface Change {
 const never = Number.POSITIVE_INFINITY;
 
 /**
- * Limit of a layer by its statement, with changes that are declared with their instants. A limit that falls holds from
- * the beginning of the window in which it falls, and one that rises once the instant has surely passed, so that no call
- * is refused for being a little early or late. Until the first `Date` arrives, the lowest limit holds.
+ * Limit of a layer by its statement, with changes that are declared with their instants. A lower limit applies from the
+ * beginning of the window in which it takes effect, and a higher one after its instant has certainly passed, so that no
+ * call is refused for being a little early or late. Until the first `Date` arrives, the lowest limit applies.
  * `spec.capacity` is never above a limit that may be in force before the window ends.
  */
 export class StatedLimit {
@@ -174,7 +180,7 @@ export class StatedLimit {
   changesAt = never;
   readonly #spec: { -readonly [K in keyof LayerSpec]: LayerSpec[K] };
   readonly #clock: Pick<ServerClock, "bounds">;
-  /** Oldest first; the capacity of the layer comes before all of them. */
+  /** Changes, oldest first. The capacity of the layer comes before all of them. */
   readonly #changes: readonly Change[];
 
   constructor(layer: LayerSpec, clock: Pick<ServerClock, "bounds">) {
@@ -186,7 +192,7 @@ export class StatedLimit {
     this.#changes = changes.length === 0 ? [] : [first, ...changes.toSorted((one, other) => one.at - other.at)];
   }
 
-  /** States the limit for `now`, in a window that ends by `endsAt`; true when it is another one than before. */
+  /** States the limit for `now`, in a window that ends by `endsAt`. Returns true if the limit has changed. */
   restate(now: number, endsAt: number): boolean {
     if (this.#changes.length === 0) return false;
     const { lo, hi } = this.#clock.bounds(now);
@@ -197,7 +203,7 @@ export class StatedLimit {
     return true;
   }
 
-  /** The one limit that was in force between two client instants; undefined where it changed, or may have. */
+  /** The one limit that was in force between two client instants; undefined if it changed or may have changed. */
   inForce(from: number, to: number): number | undefined {
     if (this.#changes.length === 0) return this.#spec.capacity;
     const fromService = from + this.#clock.bounds(from).lo;

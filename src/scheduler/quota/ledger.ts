@@ -45,14 +45,14 @@ interface LedgerOptions {
   readonly layers: readonly LayerSpec[];
   readonly reserve?: Partial<ReservePolicy>;
   readonly clock?: ServerClockOptions;
-  /** Nothing leaves for so long after a start: calls of a previous run may still be landing. */
+  /** Time after a start in which nothing leaves, because calls of a previous run may still be landing. */
   readonly quietMs?: number;
   readonly startedAt: number;
   /** Called when an assumption turned out wrong: with a name and a text. */
   readonly onAnomaly?: (what: string, detail: string) => void;
   /** Called when a layer falls to the floor, where it is spent evenly without evidence, and when it leaves it. */
   readonly onMode?: OnMode;
-  /** Parts that it is made of; those of the product when left out. */
+  /** Parts of the limiter; the default parts when left out. */
   readonly parts?: LimiterParts;
 }
 
@@ -60,7 +60,7 @@ const single: Verdict = { granted: true, elements: 1 };
 const limited = 429;
 export type Ledger = Pick<LayeredLedger, keyof LayeredLedger>;
 
-/** A pause that the service asks for holds exits back for so long at most; then one of them leaves at a time. */
+/** A pause that the service asks for holds exits back for at most this time. After that they leave one at a time. */
 const exitHoldMsMax = 30_000;
 
 /**
@@ -73,7 +73,7 @@ export const createLedger = (options: LedgerOptions): Ledger => new LayeredLedge
 
 class LayeredLedger {
   readonly clock: ServerClock;
-  /** Rises whenever a user may have begun or ended to probe. */
+  /** Changes whenever a user may have begun or ended to probe. */
   turns = 0;
   readonly #quietMs: number;
   #division: Division | undefined;
@@ -81,7 +81,7 @@ class LayeredLedger {
   readonly #trips: RoundTripTime;
   readonly #allowances: Allowances;
   readonly #routes: Routes;
-  /** Rises with everything that happens to the ledger, but for calls that leave. */
+  /** Changes with every event of the ledger except calls that leave. */
   #epoch = 0;
   readonly #unplaced = new UnplacedCalls();
   #disturbedAt: number;
@@ -119,7 +119,7 @@ class LayeredLedger {
     });
   }
 
-  /** Several engines divide the quota from here on; called before anything is asked. */
+  /** Divides the quota among several engines from now on. Called before any charge is asked for. */
   divide(division: Division): void {
     const allowances = this.#allowances;
     this.#division = division;
@@ -135,7 +135,10 @@ class LayeredLedger {
     });
   }
 
-  /** `ask` for each charge until one is granted, and `spend` that; the refusal that ends first where none is. */
+  /**
+   * Calls `ask` for each charge until one is granted, and spends that. If none is granted, returns the refusal that
+   * ends first.
+   */
   reserve(charges: readonly Charge[], rank: Rank, now: number, offered: number): Ticket | RetryAt {
     let first: RetryAt | undefined;
     let ofKey = true;
@@ -151,7 +154,10 @@ class LayeredLedger {
     return refusal.ofKey === ofKey ? refusal : { ...refusal, ofKey };
   }
 
-  /** `offered` is how many elements a batch could carry; it is granted with as many of them as there is room for. */
+  /**
+   * `offered` is the number of elements that a batch could carry. It is granted with as many of them as there is room
+   * for.
+   */
   ask(charge: Charge, rank: Rank, now: number, offered = charge.elements, route = this.#routes.of(charge)): Verdict {
     const { standing, units: least } = route;
     if (!standing.warm && this.#unplaced.count > 0) this.#unplaced.place(now, this.clock.known);
@@ -164,7 +170,7 @@ class LayeredLedger {
       const measure = measures[index] as Measure;
       const { gauge, ceiling, isFlat } = measure;
       const units = least[index] as number;
-      // The survey shows what surely fits; a call beyond it is checked window by window.
+      // The survey shows what certainly fits. A call beyond it is checked window by window.
       if (measure.at !== now || measure.epoch !== this.#epoch) {
         measure.at = now;
         measure.epoch = this.#epoch;
@@ -173,7 +179,7 @@ class LayeredLedger {
       }
       const blocked = gauge.begun + units <= measure.most ? undefined : gauge.blockedUntil(units, now, ceiling);
       if (blocked === undefined) {
-        // There is room for one; as many of the others go along as fit.
+        // There is room for one element. As many of the others as fit are added.
         while (
           elements > charge.elements &&
           gauge.blockedUntil(unitsOf(gauge.spec, charge, elements), now, ceiling) !== undefined
@@ -204,13 +210,14 @@ class LayeredLedger {
   }
 
   /**
-   * An answer was read. Returns the instant until which a layer is shut, when the service refused or asked to be left
-   * alone.
+   * Called when an answer was read. Returns the instant until which a layer is shut if the service refused the call or
+   * asked for a pause.
    */
   settle(ticket: Ticket, answer: Answer, receivedAt: number): number | undefined {
     this.#epoch++;
     const { status, headers } = answer;
-    // It left before the clock was disturbed: its instants cannot be compared, so it is no evidence and warms nothing.
+    // The call left before the clock was disturbed. Its instants cannot be compared, so it is no evidence and does not
+    // end probing.
     if (ticket.sentAt < this.#disturbedAt) {
       this.lose(ticket, receivedAt);
       return undefined;
@@ -235,8 +242,8 @@ class LayeredLedger {
   }
 
   /**
-   * Reads the service's time. Where the first answer states none, windows are assumed to begin anywhere, and the call
-   * is charged to those: returns its new ticket.
+   * Reads the service's time. If the first answer states none, windows are assumed to begin anywhere, and the call is
+   * charged to such windows. Returns its new ticket.
    */
   #dated(ticket: Ticket, { headers }: Answer, receivedAt: number): Ticket {
     const { charge, sentAt, probe, elements } = ticket;
@@ -247,12 +254,15 @@ class LayeredLedger {
     return this.#begin(this.#routes.of(charge), charge, sentAt, probe, elements);
   }
 
-  /** A call was accepted, and the use of a user's window was reported with it if `isReported`: probing may end. */
+  /**
+   * Called when a call was accepted. `isReported` is true if the answer reported the use of a user's window: probing
+   * may end.
+   */
   #accept({ probe, route: { standing, windows } }: Ticket, isReported: boolean, at: number): void {
-    // It left before the refusal that is being waited out, and may have been counted before.
+    // The call left before the refusal that is being waited out, and may have been counted before it.
     if (!standing.warm && !probe) return;
     standing.strikes = 0;
-    // An answer that may be of two minutes does not report the use of the current one.
+    // An answer that may belong to either of two minutes does not report the use of the current one.
     const isSplit = (gauge: LimitWindow): boolean =>
       gauge.ambiguous && gauge.spec.header !== undefined && gauge.spec.scope !== "key";
     if (standing.warm || (isReported && windows.some(isSplit))) return;
@@ -260,10 +270,10 @@ class LayeredLedger {
     this.turns++;
   }
 
-  /** No answer was read. */
+  /** Called when no answer was read. */
   lose(ticket: Ticket, now: number): void {
     this.#epoch++;
-    // An address's own requests, such as opening a socket, are never answered to the ledger.
+    // The ledger never sees an answer to an address's own requests, such as opening a socket.
     if (ticket.charge.uid === undefined && !this.clock.known && !this.#routes.dateless)
       this.#unplaced.keep(ticket, now);
     else loseCall(ticket, now);
@@ -272,26 +282,26 @@ class LayeredLedger {
     if (!this.clock.known && ticket.charge.uid !== undefined) ticket.route.standing.pause(now);
   }
 
-  /** The call never left: as if it had not been granted. */
+  /** Called when the call never left. The effect is as if it had not been granted. */
   release(ticket: Ticket): void {
     this.#epoch++;
     undoCall(ticket);
     if (ticket.probe) ticket.route.standing.back();
   }
 
-  /** An exit was submitted: keeps the forecast of urgent demand. */
+  /** Called when an exit was submitted. Maintains the forecast of urgent demand. */
   noteExit(now: number): void {
     this.#epoch++;
     this.#allowances.noteExit(now);
   }
 
-  /** So many orders rest at the service; the reserve can cancel them all. */
+  /** Called with the number of orders that rest at the service, so that the reserve can cancel them all. */
   noteOpen(uid: string, orders: number): void {
     this.#epoch++;
     this.#allowances.noteOpen(uid, orders);
   }
 
-  /** Our clock stepped or stopped: what was learned of the service's windows no longer holds. */
+  /** Called when our clock stepped or stopped: what was learned of the service's windows is no longer valid. */
   disturb(now: number): void {
     this.turns++;
     this.clock.forget();
@@ -301,12 +311,12 @@ class LayeredLedger {
     this.#division?.disturb();
   }
 
-  /** True while only one light call may leave to learn the use of the quota. */
+  /** Returns true while only one light call may leave to learn the use of the quota. */
   probing(charge: Charge): boolean {
     return !this.#routes.of(charge).standing.warm;
   }
 
-  /** Windows in which others have used something. */
+  /** Windows with use by others. */
   othersUse(now: number): readonly OthersUse[] {
     return othersUseOf(this.#routes.gauges, now);
   }
@@ -335,7 +345,10 @@ class LayeredLedger {
     return ticket;
   }
 
-  /** Charges an answered call to the windows it landed in; true if the service reported the use of a user's. */
+  /**
+   * Charges an answered call to the windows in which it landed. Returns true if the service reported the use of a
+   * user's window.
+   */
   #place(ticket: Ticket, { status, headers }: Answer, receivedAt: number): boolean {
     const { parts, probe, route, sentAt } = ticket;
     let told = false;
@@ -356,8 +369,8 @@ class LayeredLedger {
   }
 
   /**
-   * A layer is shut until `shutUntil`, and the service asks for a pause of `holdMs`. What comes after is entered with
-   * one call, not with all that wait. Of a long pause exits try the end: the service may be well again long before.
+   * Shuts a layer until `shutUntil`; the service asks for a pause of `holdMs`. Afterwards one call leaves first, not
+   * all that wait. Exits do not wait for the end of a long pause, because the service may be available much earlier.
    */
   #hold(standing: ProbeState, now: number, shutUntil: number, holdMs = 0): number {
     const until = Math.max(shutUntil, now + holdMs);
@@ -367,6 +380,9 @@ class LayeredLedger {
   }
 }
 
-/** A page of a machine in front of the service states no quota, nor that the service counted the call. */
+/**
+ * Returns true for a page of a machine in front of the service. It neither states a quota nor shows that the service
+ * counted the call.
+ */
 const isOfAnotherMachine = (answer: Answer, { windows }: Route): boolean =>
   answer.status >= 400 && isSilent(answer) && windows.every(({ spec }) => usedOf(spec, answer.headers) === undefined);

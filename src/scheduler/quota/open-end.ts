@@ -1,23 +1,26 @@
 /**
- * Spending in a window whose end is not known: evenly, and once it is full with a look now and then whether it has
+ * Spending in a window whose end is not known: even, and once the window is full with an occasional look whether it has
  * ended.
  *
- * Invariants: looks come at growing intervals where they may be refused; one comes when the window must have ended.
+ * Invariants: looks that may be refused come at growing intervals; one look comes when the window must have ended.
  */
 
-/** A look that may be refused is risked after so long, in parts of a window, and then at longer intervals. */
+/**
+ * Time, in parts of a window, after which a look that may be refused is risked. The next ones follow at longer
+ * intervals.
+ */
 const riskShare = 1 / 54;
 const riskGrowth = 5;
 /** Interval of looks while there is room, in parts of a window: such a look costs only its weight. */
 const lookShare = 1 / 20;
 const burstShare = 0.02;
-/** Shorter windows end before it is worth it to look. */
+/** Shorter windows end before a look is worth sending. */
 const looksMsLeast = 10_000;
 
 interface Instants {
   /** Instant of the last answer. */
   readonly landedAt: number;
-  /** Since when the window has been taken to run on. */
+  /** Instant since which the window is assumed to continue. */
   readonly since: number;
   readonly now: number;
   /** No other call is under way. */
@@ -39,7 +42,7 @@ export class OpenEnd {
     this.#windowMs = windowMs;
   }
 
-  /** True if looks for the end are sent before a window's length is over. */
+  /** True if looks for the end are sent before a window's length has passed. */
   get looks(): boolean {
     return this.#windowMs >= looksMsLeast;
   }
@@ -51,14 +54,14 @@ export class OpenEnd {
     this.#riskGapMs *= riskGrowth;
   }
 
-  /** Most units that may be used by `at` of the window that has run on since `since`. */
+  /** Most units that may be used by `at` in the window that has continued since `since`. */
   paced(at: number, since: number): number {
     return this.#usedThen + Math.max(1, this.capacity * burstShare) + (this.capacity * (at - since)) / this.#windowMs;
   }
 
   /**
-   * Instant at which a call may ask again that would make `used` of the window where `most` may be used; undefined
-   * when it may leave.
+   * Instant at which a call may ask again that would raise the use to `used`, where `most` may be used; undefined when
+   * it may leave.
    */
   blockedUntil(used: number, most: number, { landedAt, since, now, isAlone }: Instants): number | undefined {
     if (used <= most) return undefined;
@@ -69,7 +72,8 @@ export class OpenEnd {
   }
 
   /**
-   * A call was refused at `at`: the next look, later after each one in a row and after a window's length at the latest.
+   * Called when a call was refused at `at`. Returns the instant of the next look: later after each refusal in a row,
+   * and at most a window's length later.
    */
   refuse(at: number): number {
     if (at >= this.#riskAt) {
@@ -81,7 +85,7 @@ export class OpenEnd {
 
   noteBegun(now: number, since: number): void {
     if (now < this.#riskAt) return;
-    // A window's length after it was found to run it has ended.
+    // The window has ended at the latest a window's length after it was found to continue.
     this.#riskAt = Math.max(now + 1, Math.min(now + this.#riskGapMs, since + this.#windowMs));
     this.#riskGapMs *= riskGrowth;
   }

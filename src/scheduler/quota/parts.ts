@@ -1,5 +1,5 @@
 /**
- * The parts that a rate limiter is made of, so that one can be replaced: the ablation bench leaves each out in turn.
+ * The replaceable parts of a rate limiter. The ablation bench leaves out each in turn.
  *
  * Not here: how they work together (fixed-window.ts, allowance.ts, ledger.ts).
  */

@@ -3,20 +3,21 @@
  *
  * Invariants: after a start, a 429 or a disturbed clock nothing leaves for a while, then one call at a time until one
  * of them returned the use; a burst of 429s counts as one. While windows cannot be distinguished and probes are lost,
- * ordinary ones pause longer each time: nothing counts them, and they would use up what the exits need.
+ * the pause between ordinary probes grows, because lost probes are not counted and would use up the quota of the exits.
  */
 
 const answerMsMax = 60_000;
 /**
- * After one lost probe, doubled for each further one. Seven are lost so in the first minute, four in each later one.
+ * Pause after one lost probe, doubled for each further one. At most seven probes are lost in the first minute and four
+ * in each later one.
  */
 const pauseMs = 1_000;
 const pauseMsMax = 16_000;
 
 export class ProbeState {
-  /** The use of the current window is known: calls may leave side by side. */
+  /** True if the use of the current window is known: calls may leave side by side. */
   warm = false;
-  /** Episodes of 429s since a call succeeded. */
+  /** Number of episodes of 429s since the last successful call. */
   strikes = 0;
   #until: number;
   /** Instant until which not even exits may leave. */
@@ -27,18 +28,18 @@ export class ProbeState {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #struckAt = Number.NEGATIVE_INFINITY;
 
-  /** Quiet until `quietUntil`; exits may leave from `exitsFrom` on, one at a time. */
+  /** Nothing leaves until `quietUntil`. Exits may leave from `exitsFrom` on, one at a time. */
   constructor(quietUntil: number, exitsFrom = quietUntil) {
     this.#until = quietUntil;
     this.#shutUntil = exitsFrom;
   }
 
-  /** The service refused a call, and its window is not over yet. */
+  /** Returns true if the service refused a call and its window is not over yet. */
   isShut(now: number): boolean {
     return now < this.#shutUntil;
   }
 
-  /** Undefined when a call may leave, otherwise when to ask again. */
+  /** Undefined when a call may leave, otherwise the instant to ask again. */
   blockedUntil(now: number, isExit = false): number | undefined {
     if (this.warm) return undefined;
     const until = isExit ? this.#shutUntil : Math.max(this.#until, this.#pausedUntil);
@@ -47,29 +48,29 @@ export class ProbeState {
       this.warm = true;
       return undefined;
     }
-    // One at a time: the next may ask when this one is answered.
+    // Only one probe at a time: the next may ask when this one is answered.
     return this.#probes > 0 ? now + answerMsMax : undefined;
   }
 
-  /** A call leaves; returns true if it is a probe. */
+  /** Called when a call leaves. Returns true if it is a probe. */
   leave(): boolean {
     if (!this.warm) this.#probes++;
     return !this.warm;
   }
 
-  /** A probe came back, or never left. */
+  /** Called when a probe was answered or never left. */
   back(): void {
     this.#probes = Math.max(0, this.#probes - 1);
   }
 
-  /** A probe was lost, and it is unknown in which window it was counted. */
+  /** Called when a probe was lost, so that the window in which it was counted is unknown. */
   pause(now: number): void {
     this.#pausedUntil = now + Math.min(pauseMs * 2 ** this.#lost++, pauseMsMax);
   }
 
   /**
-   * The use of the current window was received at `now`; what was used of shorter ones before a start is not over
-   * until the quiet is.
+   * Called when the use of the current window was received at `now`. Before the end of the quiet time after a start,
+   * earlier use of shorter windows may still count.
    */
   warmUp(now: number): void {
     this.#isTold = true;
@@ -78,7 +79,8 @@ export class ProbeState {
   }
 
   /**
-   * A call that left at `sentAt` was refused. True when it begins a new episode, not when it belongs to the last one.
+   * Called when a call that left at `sentAt` was refused. Returns true if a new episode begins, false if it belongs to
+   * the last one.
    */
   strike(sentAt: number, now: number): boolean {
     const fresh = sentAt > this.#struckAt;
@@ -87,7 +89,7 @@ export class ProbeState {
     return fresh;
   }
 
-  /** Begins again: quiet until `until`, then probes. Exits may leave from `exitsFrom` on, one at a time. */
+  /** Begins again: nothing leaves until `until`, then probes do. Exits may leave from `exitsFrom` on, one at a time. */
   restart(until: number, exitsFrom = until): void {
     this.warm = false;
     this.#isTold = false;

@@ -1,7 +1,7 @@
 /**
  * State of the quota for display: one row for each scope of each layer met so far.
  *
- * Invariants: looking changes nothing.
+ * Invariants: reading the state changes nothing.
  */
 import type { Allowances } from "./allowance.ts";
 import type { LimitWindow, QuotaMode } from "./limit-window.ts";
@@ -10,17 +10,17 @@ import type { LimitWindow, QuotaMode } from "./limit-window.ts";
 export interface LayerState {
   /** Name of the layer: `ip`, `uid`, `key`, or one of your own. */
   readonly layer: string;
-  /** Whom it counts: the address, the user or the key. */
+  /** Name of the address, user or key that the layer counts. */
   readonly scope: string;
   /** Capacity of a window, in requests or weight. */
   readonly capacity: number;
   /** Units of the current window used by this engine and others. */
   readonly used: number;
-  /** Kept for exits. */
+  /** Part that is kept for exits. */
   readonly reserved: number;
   /** `capacity` less `used`. */
   readonly free: number;
-  /** Used by other clients, of `used`. */
+  /** Part of `used` that belongs to other clients. */
   readonly foreign: number;
   /** Instant at which the window ends, milliseconds on the engine's clock. */
   readonly windowEndsAt: number;

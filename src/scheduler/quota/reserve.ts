@@ -2,34 +2,37 @@
  * Reserve: the ceiling that each class of action has under a layer's capacity.
  *
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
- * all that is open and to serve the urgent calls the rest of the window is likely to bring; what the rest of the window
- * cannot need any more is lent out, so that nothing is wasted. Where it is not known to some milliseconds where a key's
- * seconds begin, a late call is sent into the doubtful stretch, because its landing is the best evidence.
+ * all that is open and to serve the urgent calls the rest of the window is likely to bring; quota that the rest of the
+ * window cannot need any more is lent out, so that nothing is wasted. If the beginning of a key's seconds is not known
+ * to some milliseconds, a late call is sent into the doubtful stretch, because the second in which it lands is the best
+ * evidence.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 import type { LimitWindow } from "./limit-window.ts";
 import type { RoundTripTime } from "./server-clock.ts";
 
-/** Emergencies may use everything, exits nearly so, ordinary actions leave the reserve. */
+/**
+ * Rank of an action: emergencies may use everything, exits nearly everything, and ordinary actions leave the reserve.
+ */
 export type Rank = "emergency" | "exit" | "ordinary";
 
 /** Settings of the reserve that ordinary actions leave for exits. */
 export interface ReservePolicy {
   /** Weight of one exit, here a batch cancel. */
   readonly exitWeight: number;
-  /** Orders one exit can take back. */
+  /** Number of orders that one exit can cancel. */
   readonly ordersPerExit: number;
   /** Weight of each of them, besides the exit's own. */
   readonly elementWeight: number;
   /** Request slots of a key's second that ordinary actions leave free. */
   readonly keySlots: number;
-  /** The reserve is lent out this long before the window ends; an exit then waits at most as long. */
+  /** Time before the window's end in which the reserve is lent out. An exit then waits at most this long. */
   readonly lendMs: number;
-  /** Standard deviations of urgent demand to cover. */
+  /** Number of standard deviations of urgent demand to cover. */
   readonly confidence: number;
-  /** The last units are left for the one light call a restarted client has to make blind. */
+  /** Last units, which are left for the one light call that a restarted client has to make without knowing the use. */
   readonly probeUnits: number;
-  /** Spend what is free at once, or spread it over the window. */
+  /** `burst` spends free quota at once, `paced` spreads it over the window. */
   readonly spending: "burst" | "paced";
 }
 
@@ -65,7 +68,7 @@ export const exitReserve = (policy: ReservePolicy, remMs: number, open: number, 
 };
 
 /**
- * Requests held back for exits, as `exitReserve` does weight.
+ * Requests held back for exits. Same as `exitReserve`, for requests instead of weight.
  *
  * @param policy - shares that are kept
  * @param remMs - what is left of the window
@@ -80,30 +83,32 @@ export const exitCallsOf = (policy: ReservePolicy, remMs: number, open: number, 
   return all + expected + policy.confidence * Math.sqrt(expected);
 };
 
-/** Weight to cancel `open` orders once. */
+/** Weight of canceling `open` orders once. */
 export const exitCost = (policy: ReservePolicy, open: number): number =>
   policy.exitWeight * Math.ceil(open / policy.ordersPerExit) + policy.elementWeight * open;
 
 /**
- * The part of `free` that even spending allows once `remMs` of `windowMs` remain; a little ahead, so that bursts are
- * not cut small.
+ * The part of `capacity` that even spending allows once `remMs` of `windowMs` remain. It is slightly ahead, so that
+ * small bursts are not cut.
  */
 export const pacedShare = (capacity: number, remMs: number, windowMs: number): number =>
   capacity * Math.min(1, 1 - remMs / windowMs + 0.1);
 
-/** Time after which the forecast has mostly forgotten, milliseconds. */
+/** Time constant of the forecast in milliseconds: older demand has mostly faded. */
 const memoryMs = 300_000;
 const rateLeast = 1 / 15_000;
-/** Before anything was seen the least is expected, as if it had been seen for so long. */
+/** Time for which the minimum rate is assumed to have been observed before anything was seen. */
 const priorMs = 60_000;
 
-/** Forecast of exits: how many were asked for in the time remembered, which fades over minutes; never quite none. */
+/**
+ * Forecast of exits from the number requested in the remembered time, which fades over minutes. It never falls to zero.
+ */
 export class ExitRate {
-  // One instant is asked about many times over.
+  // Instant of the last calculation, kept because the same instant is often asked for many times.
   askedAt = Number.NaN;
-  /** Exits a millisecond that are to be expected, as of `askedAt`. */
+  /** Expected number of exits per millisecond, as of `askedAt`. */
   rate = 0;
-  /** Exits and time, both fading, as of `#lastAt`. */
+  /** Number of exits and observed time, both fading, as of `#lastAt`. */
   #exits = priorMs * rateLeast;
   #spanMs = priorMs;
   #lastAt: number;
@@ -120,7 +125,7 @@ export class ExitRate {
     return this.rate;
   }
 
-  /** An exit was asked for. */
+  /** Called when an exit was requested. */
   note(now: number): void {
     const keep = Math.exp(-(now - this.#lastAt) / memoryMs);
     this.#exits = this.#exits * keep + 1;
@@ -130,16 +135,18 @@ export class ExitRate {
   }
 }
 
-/** Wider than this, one call a second is spent on narrowing the clock. */
+/** If the uncertainty of the clock is wider than this, one call a second is spent on narrowing it. */
 const clockWidthMs = 45;
-/** Nor can it be narrowed below the time a call takes there and back. */
+/** The uncertainty cannot be narrowed below this multiple of the round-trip time. */
 const tripsWide = 1.5;
 /**
- * A stretch and a way there and back that together leave less than this of a second make every answer one of two
+ * If uncertainty and round-trip time leave less than this of a second, every answer may belong to either of two
  * seconds.
  */
 const plainMs = 80;
-/** With counts that lag, calls look in one second of so many; in more while the stretch is this much wider. */
+/**
+ * If counts lag, calls look in one of this number of seconds, and more often while the uncertainty is this much wider.
+ */
 const lookEvery = 30;
 const lookEveryWide = 3;
 const widthsWide = 8;
@@ -147,22 +154,22 @@ const widthsWide = 8;
 const strayMs = 150;
 
 /**
- * Counts that lag show where a call landed when the next one is answered: now and then one leaves early, and two look
- * one after the other.
+ * Returns true if calls look for the boundary in the second that ends at `endAt`. If counts lag, only the answer to the
+ * next call shows where a call landed, so in some seconds a call leaves early, and two look one after the other.
  */
 export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): boolean => {
   const every = widthMs > clockWidthMs * widthsWide ? lookEveryWide : lookEvery;
   return widthMs > clockWidthMs && Math.floor(endAt / spec.windowMs) % every === 0;
 };
 
-/** A count that lags does not show at once what is not ours. */
+/** A lagging count does not show at once which use is not ours. */
 const isUnsteady = ({ unsteady, lags }: LimitWindow): boolean => unsteady && !lags;
 
 /** Instant from which the slots for exits are lent in the second that ends at `endAt` at the latest. */
 export const lateFrom = (gauge: LimitWindow, endAt: number, widthMs: number, highMs: number): number =>
   endAt - widthMs - highMs - (isUnsteady(gauge) ? strayMs : 0);
 
-/** Slots that may be used from then on. */
+/** Number of slots that may be used from then on. */
 export const lateSlots = (
   gauge: LimitWindow,
   kept: number,
@@ -175,7 +182,7 @@ export const lateSlots = (
   const width = gauge.widthMs(at);
   // One call before the last slot is used shows whether something else was counted.
   if (isUnsteady(gauge) && (at < endAt - width - high || gauge.open > 0)) return Math.max(kept, capacity - 1);
-  // The last slot is sent into the doubtful stretch, where its landing is the best evidence of the boundary.
+  // The last slot is sent into the uncertain stretch. Where it lands is the best evidence of the boundary.
   const looksAt = endAt - width / 2 - low / 2;
   if (!gauge.lags) {
     const tripMs = high < low * tripsWide ? Math.min(low * tripsWide, windowMs - low - plainMs) : 0;

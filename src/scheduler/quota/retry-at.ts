@@ -1,8 +1,8 @@
 /**
  * Retry instant of a denied charge, and the weight below which other charges may overtake it.
  *
- * Invariants: when the charge is asked again at `until`, something has changed; what the rest of a window cannot hold
- * any more does not hold up what it can.
+ * Invariants: when the charge is asked for again at `until`, something has changed; a call that the rest of a window
+ * cannot hold does not hold up calls that it can.
  * Not here: whether it has to wait (ledger.ts).
  */
 import type { Allowances } from "./allowance.ts";
@@ -10,7 +10,7 @@ import { newsWeight } from "./foreign-usage.ts";
 import type { Charge, LayerSpec } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 
-/** Denial: the layer, the instant to ask again, and the calls that may go meanwhile. */
+/** Denial: the layer, the instant to ask again, and the calls that may leave meanwhile. */
 export interface RetryAt {
   readonly granted: false;
   readonly layer: LayerSpec["name"];
@@ -18,18 +18,18 @@ export interface RetryAt {
   readonly why: "used" | "reserved" | "start";
   /** Calls lighter than this may pass it. */
   readonly lighterThan: number;
-  /** Only calls on the same key have to wait behind it; left out, all calls of the user. */
+  /** True if only calls on the same key have to wait behind it. If left out, all calls of the user wait. */
   readonly ofKey?: boolean;
 }
 
 /**
- * The weight below which calls may pass one that a layer holds up: any may where the layer counts calls of some
- * endpoints, as what it does not count cannot take its place, and what it does has to ask it.
+ * The weight below which calls may pass a call that a layer holds up. If the layer counts only some endpoints, any call
+ * may pass: calls that it does not count cannot take the slot, and those that it counts have to ask it.
  */
 export const passingBelow = ({ endpoints, unit }: LayerSpec, weight: number): number =>
   endpoints !== undefined && unit !== "weight" ? Number.POSITIVE_INFINITY : weight;
 
-/** This near to a window's end a call that does not fit now is assumed not to fit at all. */
+/** A call that does not fit this near to a window's end is assumed not to fit into that window at all. */
 const endingMs = 400;
 
 /** Instant at which a ceiling that rises towards the window's end lets the call pass. */
@@ -43,7 +43,7 @@ const relaxedAt = (gauge: LimitWindow, units: number, ceiling: Ceiling, now: num
   return Math.max(to, now + 1);
 };
 
-/** Of an ordinary call of so many `units` that does not fit under the ceiling before `end`, or never. */
+/** Retry instant of an ordinary call of `units` that does not fit under the ceiling before `end`, or never. */
 export const retryAtOf = (
   gauge: LimitWindow,
   { weight, uid }: Charge,
@@ -56,7 +56,7 @@ export const retryAtOf = (
   const relaxed = relaxedAt(gauge, units, ceiling, now, end);
   const layer = gauge.spec.name;
   const ofKey = gauge.spec.scope === "key";
-  // The window cannot hold it any more: lighter calls use what is left.
+  // The window cannot hold the call any more. Lighter calls use the rest.
   if (relaxed >= end || end - now <= endingMs)
     return { granted: false, layer, until: relaxed, why: "used", lighterThan: passingBelow(gauge.spec, weight), ofKey };
   const newsAt = uid === undefined ? Number.POSITIVE_INFINITY : allowances.newsAt(uid, now, end);

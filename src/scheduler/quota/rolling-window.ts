@@ -1,8 +1,8 @@
 /**
- * One scope of one layer whose windows begin anywhere: no stretch of one window's length holds more than the capacity.
+ * One layer for one scope whose windows begin anywhere: no stretch of one window's length holds more than the capacity.
  *
- * Invariants: an unanswered call counts until it is answered, an answered one for a window's length from its answer; a
- * length is measured as the service's clock would, even if ours is fast.
+ * Invariants: an unanswered call counts until it is answered, and an answered one for a window's length after its
+ * answer; a length is measured as the service's clock would, even if ours is fast.
  * Needed by: `sliding`, `sliding-key`, and layers of other services.
  */
 
@@ -13,9 +13,9 @@ import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { emptyTicket } from "./window-slots.ts";
 
-/** Half of the capacity may be spent at once, the other half as fast as it comes free. */
+/** Half of the capacity may be spent at once, and the other half as fast as it is freed. */
 const burstShare = 1 / 2;
-/** Of a key, which carries exits as well, no more than a tenth: an exit waits until the next call leaves the count. */
+/** For a key, which also carries exits, at most a tenth: an exit waits until the next call no longer counts. */
 const keyBurstShare = 1 / 10;
 
 /** Clock of a service whose time is unknown. */
@@ -23,7 +23,7 @@ const unknownClock: Pick<ServerClock, "bounds"> = {
   bounds: (at) => ({ at, lo: Number.NEGATIVE_INFINITY, hi: Number.POSITIVE_INFINITY }),
 };
 
-/** A limit of so many units in any period of a length, rather than in periods that begin at fixed instants. */
+/** A limit on the units in any period of a given length, rather than in periods that begin at fixed instants. */
 export class RollingWindow implements LimitWindow {
   readonly spec: LayerSpec;
   readonly scope: string;
@@ -56,7 +56,7 @@ export class RollingWindow implements LimitWindow {
     return this.#stated.changesAt;
   }
 
-  /** All that counts at an instant may count for a window's length. */
+  /** Everything that counts at an instant may count for a window's length. */
   restate(now: number): void {
     if (!this.#stated.restate(now, now + this.#windowMs)) return;
     this.capacity = this.spec.capacity;
@@ -120,7 +120,7 @@ export class RollingWindow implements LimitWindow {
     return this.#shutUntil;
   }
 
-  /** Lengths of time hold even when the calendar does not. */
+  /** Durations stay valid even when the calendar does not. */
   reset(): void {}
 
   used(now: number): number {

@@ -1,9 +1,9 @@
 /**
- * Route of a charge: the windows it touches, looked up once, and the tickets of its calls.
+ * Route of a charge: the windows that it touches, looked up once, and the tickets of its calls.
  *
- * Invariants: a route is good until a window or a probe state is replaced; a ticket does not change while a call is
- * under way on it, so calls that leave alike share one: a burst would otherwise hold thousands of equal ones. Its parts
- * are used again when all have ended.
+ * Invariants: a route is valid until a window or a probe state is replaced; a ticket does not change while one of its
+ * calls is under way, so that equal calls that leave together share one: a burst would otherwise hold thousands of
+ * equal tickets. The parts of a ticket are reused when all its calls have ended.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
 import type { CountLag } from "./count-lag.ts";
@@ -23,9 +23,9 @@ export interface Measure {
   readonly gauge: LimitWindow;
   readonly ceiling: Ceiling;
   readonly floor: Ceiling;
-  /** It is the same for all windows. */
+  /** True if it is the same for all windows. */
   readonly isFlat: boolean;
-  /** The survey holds at this instant, as long as nothing else happens to the ledger than calls that leave. */
+  /** Instant for which the survey is valid, as long as the only events of the ledger are calls that leave. */
   at: number;
   epoch: number;
   /** Highest allowed value of `begun`. */
@@ -34,7 +34,7 @@ export interface Measure {
 
 export interface Route {
   readonly windows: readonly LimitWindow[];
-  /** Under which name what is known of each window's client is kept. */
+  /** Names under which the knowledge of each window's client is kept. */
   readonly names: readonly string[];
   /** One list a rank, one entry a window. */
   readonly measures: Readonly<Record<Rank, readonly Measure[]>>;
@@ -48,23 +48,23 @@ export interface Route {
   readonly spare: WindowTicket[][];
 }
 
-/** Charge of one call, or of several alike. It is permission to send as well, and does not expire. */
+/** Charge of one call, or of several equal ones. It is also permission to send, and does not expire. */
 export interface Ticket {
   readonly granted: true;
   readonly charge: Charge;
   readonly expiresAt: number;
-  /** Elements that were charged for, and the most the call may carry. */
+  /** Number of elements that were charged, and the maximum that the call may carry. */
   readonly elements: number;
   readonly sentAt: number;
   readonly route: Route;
-  /** One per window of the route. */
+  /** Parts, one for each window of the route. */
   readonly parts: WindowTicket[];
   readonly probe: boolean;
-  /** So many have not ended. */
+  /** Number of calls that have not ended. */
   calls: number;
 }
 
-/** A ticket for a call that leaves now; its parts are to be written. */
+/** Makes a ticket for a call that leaves now. Its parts have to be written. */
 export const ticketOf = (route: Route, charge: Charge, now: number, elements: number, probe: boolean): Ticket => {
   const parts = route.spare.pop() ?? [];
   return {
@@ -85,13 +85,13 @@ const nearlyFull = 0.7;
 
 interface RoutesOptions {
   readonly layers: readonly LayerSpec[];
-  /** By layer and scope. */
+  /** Windows by layer and scope. */
   readonly windows: Map<string, LimitWindow>;
   readonly clock: ServerClock;
   readonly driftPpm: number;
   readonly allowances: Allowances;
   readonly windowOptions: WindowOptions & { readonly parts: LimiterParts };
-  /** Nothing leaves before. */
+  /** Instant before which nothing leaves. */
   readonly quietUntil: number;
 }
 
@@ -128,7 +128,7 @@ export class Routes {
   }
 
   /**
-   * Drops what was learned of windows: every user probes again, exits at once if there was room for one.
+   * Drops what was learned of windows. Every user probes again; exits leave at once if there was room for one.
    */
   disturb(now: number, quietUntil: number): void {
     this.#quietUntil = quietUntil;
@@ -204,9 +204,9 @@ export class Routes {
 }
 
 /**
- * The service refused a call without naming the layer: the key's shortest windows are taken first, the user's minute
- * when it is near its limit, at a start, or when another refusal follows. Shuts those; returns the instant until which
- * the longest is shut.
+ * Called when the service refused a call without naming the layer. The key's shortest windows are suspected first; the
+ * user's minute is suspected when it is near its limit, at a start, or when another refusal follows. Shuts the
+ * suspected windows and returns the instant until which the longest is shut.
  */
 export const strike = (
   { parts, route: { windows }, sentAt, probe }: Ticket,
@@ -234,9 +234,9 @@ export const strike = (
 };
 
 interface RefusedCall {
-  /** It begins a new episode of refusals. */
+  /** True if a new episode of refusals begins. */
   readonly fresh: boolean;
-  /** The call after the last refusal was refused as well. */
+  /** True if the call after the last refusal was refused as well. */
   readonly isRepeated: boolean;
   readonly sole: LimitWindow | undefined;
   readonly sentAt: number;
@@ -251,15 +251,15 @@ const findingOf = (
 ): { readonly isSuspect: boolean; readonly isExplained: boolean } => {
   const isFull = gauge.used(now) >= gauge.capacity * 0.97;
   const isNear = isFull || gauge.isRisky(part.units, now);
-  // One refusal may be any machine's on the way: a limit has moved when the call that leaves by itself after it is
-  // refused, too.
+  // A single refusal may come from any machine on the way. The limit has changed if the call that leaves alone after it
+  // is refused, too.
   const isConfirmed = isRepeated || gauge.capacity < gauge.spec.capacity;
   const hasMoved = isConfirmed && (isNear || gauge === sole) && gauge.learnRefusal(sentAt, now);
   const isLate = fresh && gauge.learnLate(part, sentAt);
   return { isSuspect: isNear || hasMoved, isExplained: hasMoved || isLate || isOthersDoing(gauge, isFull, now) };
 };
 
-/** True if use by others explains a refusal; a key has no other users. */
+/** Returns true if use by others explains a refusal. A key has no other users. */
 const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolean => {
   if (gauge.spec.scope === "key") return false;
   const isShared = gauge.foreign(now) > 0 || gauge.missing > 0;
@@ -267,15 +267,15 @@ const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolea
 };
 
 /**
- * Use of a window that may have refused a call, in parts of its capacity: near its end the one that ends may have, or
- * the next.
+ * Use of the windows that may have refused a call, as parts of the capacity. Near the end of a window this may be that
+ * window or the next.
  */
 const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
 
 /**
- * The layer that is nearest to its limit; undefined where none is half full: then a machine in front of the service
+ * The layer that is nearest to its limit. Undefined if none is half full: then a machine in front of the service
  * refused.
  */
 const fullest = (
@@ -289,7 +289,10 @@ const fullest = (
   return most < halfFull ? undefined : windows[shares.indexOf(most)];
 };
 
-/** The layer that must have refused: each other one is not half full, and would have reported a change of its limit. */
+/**
+ * The layer that must have refused, because each other one is not half full and would have reported a change of its
+ * limit.
+ */
 const soleSuspect = (
   windows: readonly LimitWindow[],
   parts: readonly WindowTicket[],
@@ -302,13 +305,13 @@ const soleSuspect = (
   return suspects.length === 1 ? suspects[0] : undefined;
 };
 
-/** It counts in the windows it may have landed in by `now`. */
+/** Counts a lost call in the windows in which it may have landed by `now`. */
 export const loseCall = (ticket: Ticket, now: number): void => {
   for (const [index, gauge] of ticket.route.windows.entries()) gauge.lose(ticket.parts[index] as WindowTicket, now);
   endCall(ticket);
 };
 
-/** It never left. */
+/** Takes back a call that never left. */
 export const undoCall = (ticket: Ticket): void => {
   for (const [index, gauge] of ticket.route.windows.entries()) gauge.undo(ticket.parts[index] as WindowTicket);
   endCall(ticket);
@@ -326,11 +329,11 @@ interface HeldPart {
 
 /**
  * Requests of an address without readable answers, from before the service's time was known. A window of the calendar
- * has no number then, so they count in the current one until it has a number, and for no longer than it lasts. A
- * window that begins anywhere needs no number.
+ * has no number then. So they count in the current window until it has a number, and at most for its length. A window
+ * that begins anywhere needs no number.
  */
 export class UnplacedCalls {
-  /** Parts of calls that wait. */
+  /** Number of parts of calls that wait. */
   count = 0;
   #held: HeldPart[] = [];
 
@@ -343,7 +346,7 @@ export class UnplacedCalls {
     this.count = this.#held.length;
   }
 
-  /** Places those whose window has surely passed; all of them when windows have numbers now. */
+  /** Places the calls whose window has certainly passed, or all of them if windows have numbers now. */
   place(now: number, isNumbered: boolean): void {
     const rest: HeldPart[] = [];
     for (const one of this.#held) {
