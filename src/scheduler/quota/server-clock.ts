@@ -6,8 +6,8 @@
  * later).
  *
  * Invariants: the true offset lies inside `[lo, hi]` as long as our clock drifts less than the bound and the stamps are
- * within the stated slack of the limiter's clock; contradiction starts the estimate over instead of averaging it away;
- * the calendar of this machine is never consulted.
+ * within the stated slack of the limiter's clock; a contradiction restarts the estimate and is not averaged; the
+ * calendar of this machine is never consulted.
  * Not here: what is spent (ledger.ts), reading headers (headers.ts).
  */
 
@@ -19,24 +19,30 @@ interface OffsetBounds {
 }
 
 export interface ServerClock {
-  /** Valid until the next question. */
+  /** Returns bounds that are valid until the next call. */
   bounds(at: number): Readonly<OffsetBounds>;
   /**
-   * Bounds of the two instants asked last that still hold: a call's leaving and its answer are asked about by every
-   * window.
+   * Bounds of the two instants asked for most recently that are still valid: every window asks for the instants at
+   * which a call left and was answered.
    */
   readonly near: Readonly<OffsetBounds>;
   readonly far: Readonly<OffsetBounds>;
   lo(at: number): number;
   hi(at: number): number;
   readonly known: boolean;
-  /** Rises whenever the bounds of some instant may have changed. */
+  /** Changes whenever the bounds of some instant may have changed. */
   readonly revision: number;
-  /** An answer stamped `dateMs` (whole seconds, cut off) to a request sent and received at these client instants. */
+  /**
+   * Observes an answer with the stamp `dateMs` (cut to whole seconds) to a request that was sent and received at these
+   * client instants.
+   */
   observeDate(sentAt: number, receivedAt: number, dateMs: number): void;
-  /** Counters prove that a window of `windowMs` began between these client instants. True when it could be named. */
+  /**
+   * Observes that a window of `windowMs` began between these client instants, as counters prove. Returns true if the
+   * window could be identified.
+   */
   observeBoundary(afterAt: number, byAt: number, windowMs: number): boolean;
-  /** Our clock was disturbed: nothing learned before holds. */
+  /** Called when our clock was disturbed: earlier knowledge is no longer valid. */
   forget(): void;
   /** Number of times that evidence contradicted the estimate. */
   readonly conflicts: number;
@@ -44,22 +50,22 @@ export interface ServerClock {
 
 export interface ServerClockOptions {
   /**
-   * Worst drift of our steady clock, parts per million, slews included. Unless it is stated, crystals are within 100
-   * and slews allowed for.
+   * Largest drift of our steady clock in parts per million, including slews. By default, crystals within 100 and slews
+   * are allowed for.
    */
   readonly driftPpm?: number;
   /**
-   * Largest difference between the clock that stamps `Date` and the one that counts. An edge in front of the limiter
+   * Largest difference between the clock that stamps `Date` and the clock that counts. An edge in front of the limiter
    * is within 150 ms.
    */
   readonly dateSlackMs?: number;
 }
 
-/** Twice what a crystal is off. */
+/** Twice the largest error of a crystal. */
 export const driftPpmMost = 200;
 /**
- * Rate at which a time service may slew our clock in addition. Evidence that comes often shows it; what is older than
- * this knows nothing of it.
+ * Additional rate at which a time service may slew our clock. Frequent evidence shows a slew; older evidence does not
+ * contain it.
  */
 const slewPpm = 450;
 const freshMs = 5_000;
@@ -125,7 +131,7 @@ class ObservedClock implements ServerClock {
   }
 
   observeDate(sentAt: number, receivedAt: number, dateMs: number): void {
-    // The offset may have drifted on since the earliest instant it can have been true at.
+    // The offset may have drifted since the earliest instant at which it can have been true.
     const lo = dateMs - receivedAt;
     const hi = dateMs + dateStepMs - sentAt + this.#drift * (receivedAt - sentAt);
     if (this.#stamps === undefined || !this.#narrow(this.#stamps, lo, hi, receivedAt)) {
@@ -151,7 +157,7 @@ class ObservedClock implements ServerClock {
     const slack = this.#drifted(byAt - stamps.asOf) + this.#dateSlackMs;
     const first = Math.ceil((stamps.lo - slack + afterAt) / windowMs);
     const last = Math.floor((stamps.hi + slack + byAt) / windowMs);
-    // Accepted only when a single boundary can be meant: guessing the nearest has cost whole minutes.
+    // Accepted only if a single boundary is possible, because guessing the nearest one has cost whole minutes.
     if (first !== last) return false;
     const boundary = first * windowMs;
     const lo = boundary - byAt;
@@ -172,7 +178,8 @@ class ObservedClock implements ServerClock {
   }
 
   /**
-   * Keeps of `known` what evidence as of `at` agrees with; false, and nothing changed, when they contradict each other.
+   * Narrows `known` to the part that agrees with evidence as of `at`. Returns false, and changes nothing, if they
+   * contradict each other.
    */
   #narrow(known: Interval, lo: number, hi: number, at: number): boolean {
     const slack = this.#drifted(at - known.asOf);
@@ -200,23 +207,23 @@ class ObservedClock implements ServerClock {
 }
 
 const highMsMax = 200;
-/** A way that is long for every call is planned for, and so much more. */
+/** Planning allows for the shortest round trip and this much more. */
 const highOverLow = 1.5;
-/** A single late answer is no evidence of the shortest. */
+/** Largest rise of the low mark by one answer, because a single late answer is no evidence of the shortest time. */
 const raiseMsMax = 50;
 
 /**
  * Round-trip time of answers: a low and a high mark that follow the traffic, both safe before anything was measured.
  */
 export class RoundTripTime {
-  /** About the shortest seen lately. */
+  /** Low mark: about the shortest recent time. */
   low = 0;
   #high = 60;
   #seen = false;
 
   /**
-   * About the 95th percentile, at most 200 ms or half more than the shortest: rarer answers are waited for, not planned
-   * for.
+   * High mark: about the 95th percentile, at most 200 ms or half more than the shortest. Slower answers are waited for,
+   * not planned for.
    */
   get high(): number {
     return Math.min(this.#high, Math.max(highMsMax, this.low * highOverLow));
@@ -226,7 +233,7 @@ export class RoundTripTime {
     const { low } = this;
     const high = this.#high;
     this.low = this.#seen ? Math.min(ms, low + 0.01 * Math.min(ms - low, raiseMsMax)) : ms;
-    // A step up of 19 against a step down of 1 settles where one answer in twenty is slower.
+    // Steps up of 19 against steps down of 1 settle at the time that one answer in twenty exceeds.
     this.#high = ms > high ? high + Math.min(ms - high, 19) * 0.2 : high - Math.min(high - ms, 1) * 0.2;
     this.#seen = true;
   }

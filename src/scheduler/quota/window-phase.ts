@@ -1,15 +1,14 @@
 /**
- * Phase of the windows of one scope of one layer, on the client's time: an interval that evidence narrows and
- * revises.
+ * Phase of the windows of one layer and scope on the client's time, as an interval that evidence narrows and revises.
  *
  * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
- * is a first guess. A count that fell proves that a window began; as soon as one did, the scope goes by its own counts,
- * and by the calendar only as long as the two have never disagreed. Without evidence one window is assumed to run on.
- * A refusal at a beginning proves that windows may begin later: each is then entered later by as much.
+ * is a first guess. A count that fell proves that a window began; after that the scope follows its own counts, and the
+ * calendar only as long as the two have never disagreed. Without evidence one window is assumed to continue. A refusal
+ * at a beginning proves that windows may begin later, so each is then entered later by that much.
  *
- * Invariants: the number of the window that runs never falls; evidence of one scope changes no other's windows.
+ * Invariants: the number of the current window never falls; evidence about one scope changes no other scope's windows.
  * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, `slow-windows`.
- * Not here: what is spent (window-usage.ts), which answers prove something (limit-window.ts).
+ * Not here: use (window-usage.ts), which answers are evidence (limit-window.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
 
@@ -27,31 +26,37 @@ interface PhaseBounds {
   lo: number;
   hi: number;
   /**
-   * The earliest window a call that leaves then can land in, and the latest that can run; 0 before any evidence.
+   * The earliest window in which a call that leaves then can land, and the latest that can be open; 0 before any
+   * evidence.
    */
   first: number;
   last: number;
 }
 
-/** A window that runs until a count falls. */
+/** A window that continues until a count falls. */
 export interface OpenEnded {
   readonly index: number;
   readonly since: number;
 }
 
-/** Our clock may be turned by 500 parts per million by a time daemon, besides being off by as much as a crystal is. */
+/**
+ * Largest drift of our clock: a time daemon may slew it by 500 parts per million, in addition to the error of a
+ * crystal.
+ */
 const driftPpmOwn = 650;
-/** A fall seen across a longer silence may be of more than one window. */
+/** A fall seen across a longer silence may involve more than one window. */
 const spanShare = 0.9;
-/** If falls alone bound a beginning to this, the calendar is nearly right. */
+/** If falls alone bound a beginning to this width, the calendar is nearly right. */
 const narrowMs = 100;
-/** So near to where it was expected, in parts of a window, a beginning needs no confirmation. */
+/** Distance from the expected instant, in parts of a window, within which a beginning needs no confirmation. */
 const nearShare = 0.05;
 /**
- * Falls that are this part of a window apart, or wider, do not show which window began: the calendar is a better guess.
+ * Falls this part of a window apart, or more, do not show which window began: the calendar is a better guess.
  */
 const lostShare = 0.9;
-/** After a refusal at its beginning a window is entered so much later, in parts of its length, and at most so late. */
+/**
+ * Delay, in parts of a window's length, with which windows are entered after a refusal at a beginning, and its maximum.
+ */
 const lateShare = 1 / 60;
 const lateShareMost = 1 / 20;
 const lateKeptMs = 3_600_000;
@@ -59,9 +64,9 @@ const lateKeptMs = 3_600_000;
 const proofsSure = 4;
 
 export class WindowPhase {
-  /** Windows seen to begin, one after the other, where they were expected. */
+  /** Number of windows in a row that were seen to begin where they were expected. */
   proofs = 0;
-  /** Since when one window has been taken to run on, and which; undefined while it is known where windows begin. */
+  /** The window that is assumed to continue, and since when; undefined while it is known where windows begin. */
   openEnded: OpenEnded | undefined;
   readonly calendar: ServerClock;
   readonly #windowMs: number;
@@ -71,17 +76,17 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  /** Delay with which windows may begin, by refusals at beginnings, and the instant until which it holds. */
+  /** Delay with which windows may begin, known from refusals at beginnings, and the instant until which it applies. */
   #lateMs = 0;
   #lateUntil = Number.NEGATIVE_INFINITY;
-  /** The two before the last refusal. */
+  /** Both values before the last refusal. */
   #lateBefore: readonly [number, number] = [0, Number.NEGATIVE_INFINITY];
   /**
-   * Bounds at the instant asked last. Many questions are asked of one; they hold until the calendar or this
-   * scope learns something.
+   * Bounds at the instant asked for last, because one instant is asked for many times. They are valid until the
+   * calendar or this scope learns something.
    */
   readonly kept: PhaseBounds = { at: Number.NaN, known: false, lo: 0, hi: 0, first: 0, last: 0 };
-  /** That of the calendar as of which they hold. */
+  /** Revision of the calendar for which they are valid. */
   revision = 0;
 
   constructor(windowMs: number, calendar: ServerClock) {
@@ -104,7 +109,7 @@ export class WindowPhase {
     return bounds;
   }
 
-  /** Writes between which bounds windows begin: by own evidence and the calendar, or by the one of them there is. */
+  /** Writes the bounds of beginnings: from own evidence and the calendar, or from the only one of them that exists. */
   #locate(at: number, bounds: PhaseBounds): void {
     const own = this.#own;
     const { calendar } = this;
@@ -132,14 +137,14 @@ export class WindowPhase {
     bounds.hi = Math.min(bounds.hi, hi);
   }
 
-  /** Most instants were asked about by the windows of another layer just before. */
+  /** Most instants were asked for by the windows of another layer immediately before. */
   #calendarAt(at: number): { readonly lo: number; readonly hi: number } {
     const { near, far } = this.calendar;
     if (near.at === at) return near;
     return far.at === at ? far : this.calendar.bounds(at);
   }
 
-  /** Writes the numbers of the windows that can be open. */
+  /** Writes the numbers of the windows that may be open. */
   #number(at: number, bounds: PhaseBounds): void {
     const { openEnded } = this;
     bounds.known = openEnded !== undefined || this.#own !== undefined || this.calendar.known;
@@ -169,8 +174,8 @@ export class WindowPhase {
   }
 
   /**
-   * True if falls alone, without the calendar, show about as well that a call leaving at `at` lands in `index` or
-   * later.
+   * Returns true if falls alone, without the calendar, show almost as well that a call leaving at `at` lands in `index`
+   * or later.
    */
   proves(index: number, at: number): boolean {
     const own = this.#own;
@@ -180,7 +185,7 @@ export class WindowPhase {
     return own.hi - own.lo + 2 * drifted < narrowMs || Math.floor((at + own.lo - drifted) / this.#windowMs) >= index;
   }
 
-  /** The first instant from which a call surely lands in `index` or later, as known at `at`. */
+  /** The first instant from which a call certainly lands in `index` or later, as known at `at`. */
   begins(index: number, at: number): number {
     const { openEnded } = this;
     if (openEnded === undefined) return index * this.#windowMs - this.at(at).lo;
@@ -188,8 +193,8 @@ export class WindowPhase {
   }
 
   /**
-   * Milliseconds between the earliest and the latest possible instant of a beginning. This and the next are handed on
-   * by themselves.
+   * Milliseconds between the earliest and the latest possible instant of a beginning. This function and the next are
+   * passed on without their object.
    */
   readonly widthMs = (at: number): number => {
     if (this.openEnded !== undefined) return 0;
@@ -197,7 +202,7 @@ export class WindowPhase {
     return hi - lo;
   };
 
-  /** Instant at which the current window has ended for certain; `at` before any evidence. */
+  /** Instant at which the current window has certainly ended; `at` before any evidence. */
   readonly endsAt = (at: number): number => {
     const { known, last, lo } =
       this.kept.at === at && this.revision === this.calendar.revision ? this.kept : this.at(at);
@@ -222,7 +227,7 @@ export class WindowPhase {
     let named: number | undefined;
     for (let next = from + 1; next <= to + 1; next++) {
       if (!this.#mayBegin(next, afterAt, byAt)) continue;
-      // Of two that can be meant neither is taken: guessing has cost whole windows.
+      // If two windows are possible, neither is chosen, because guessing has cost whole windows.
       if (named !== undefined) return true;
       named = next;
     }
@@ -235,8 +240,8 @@ export class WindowPhase {
   }
 
   /**
-   * True if `fell` would agree with the bounds, or nearly so: a clock that drifts moves a beginning by
-   * little.
+   * Returns true if `fell` would agree with the bounds, or nearly so: a clock that drifts moves a beginning only
+   * slightly.
    */
   expects(afterAt: number, byAt: number, from: number, to: number): boolean {
     if (this.openEnded !== undefined || byAt - afterAt >= this.#windowMs * spanShare) return true;
@@ -247,8 +252,8 @@ export class WindowPhase {
   }
 
   /**
-   * A call that left at `sentAt` was refused in window `index`, which had surely begun by then, and the window before
-   * it was full: windows may begin later than expected. Returns false when that would be too late to be believed.
+   * Called when a call that left at `sentAt` was refused in window `index`, which had certainly begun by then, and the
+   * window before it was full: windows may begin later than expected. Returns false if that delay would be implausible.
    */
   learnLate(index: number, sentAt: number): boolean {
     const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);
@@ -260,13 +265,13 @@ export class WindowPhase {
     return true;
   }
 
-  /** The last refusal at a beginning had another cause. */
+  /** Called when the last refusal at a beginning turns out to have another cause. */
   unlearnLate(): void {
     [this.#lateMs, this.#lateUntil] = this.#lateBefore;
     this.kept.at = Number.NaN;
   }
 
-  /** From `at` on window `index` runs until a count falls: what was thought of its end is no longer believed. */
+  /** From `at` on window `index` continues until a count falls. The earlier estimate of its end is no longer used. */
   runOn(index: number, at: number): void {
     this.openEnded = { index, since: at };
     this.#own = undefined;
@@ -275,7 +280,7 @@ export class WindowPhase {
     this.kept.at = Number.NaN;
   }
 
-  /** Our clock was disturbed: nothing learned before holds. */
+  /** Called when our clock was disturbed: earlier knowledge is no longer valid. */
   forget(): void {
     this.#own = undefined;
     this.openEnded = undefined;
@@ -321,7 +326,7 @@ export class WindowPhase {
     const drifted = this.#drift * Math.abs(byAt - own.asOf);
     const lo = Math.max(own.lo - drifted, proven.lo);
     const hi = Math.min(own.hi + drifted, proven.hi);
-    // The calendar alone made it look possible.
+    // Only the calendar made it look possible.
     if (lo > hi) {
       this.#own = { ...proven, asOf: byAt };
       return;

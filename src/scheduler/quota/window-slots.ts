@@ -1,7 +1,7 @@
 /**
  * Counts of the few windows that can be open, in the order of the windows.
  *
- * Invariants: a window that is asked for and has no counts gets some, all nothing; the oldest give way.
+ * Invariants: a window without counts gets some, all zero, when it is asked for; the oldest windows are dropped.
  * Not here: what the counts mean (window-usage.ts).
  */
 import type { WindowTicket } from "./limit-window.ts";
@@ -14,13 +14,16 @@ export interface Slot {
   reported: number;
   /** Part of `settled` whose answers carried no count of this window. */
   unheard: number;
-  /** As much of it as is in `reported` beyond doubt: it was settled before the request left whose answer shows that. */
+  /**
+   * Part of `settled` that `reported` certainly includes: it was settled before the request left whose answer shows
+   * that.
+   */
   included: number;
   /** Unanswered weight whose earliest window is this one. */
   open: number;
-  /** Use the service reported beyond all of ours, answered or not. */
+  /** Use that the service reported beyond all of our calls, answered or not. */
   foreign: number;
-  /** Use carried over from a window that turned out to run on, without an owner. */
+  /** Use carried over from a window that turned out to continue, without an owner. */
   adopted: number;
   /** Reported units that cannot be ours: missing from the capacity, or used before a start. */
   lacked: number;
@@ -28,22 +31,22 @@ export interface Slot {
 
 export type WindowCounts = Readonly<Pick<Slot, "settled" | "reported" | "unheard">>;
 
-/** At most: an answer that took a minute may be of any of sixty seconds. */
+/** Maximum number of windows: an answer that took a minute may belong to any of sixty seconds. */
 export const windowsMax = 128;
 
 export class WindowSlots {
-  /** Oldest first. */
+  /** Windows, oldest first. */
   readonly all: Slot[] = [];
-  /** The last of them. */
+  /** The newest of them. */
   newest: Slot | undefined;
-  /** Its index; the lowest before there is one. */
+  /** Index of the newest window; negative infinity before there is one. */
   last = Number.NEGATIVE_INFINITY;
   /** Unanswered weight from windows older than any kept. */
   carried = 0;
-  /** Some that were forgotten, to be used again. */
+  /** Counts of dropped windows, kept for reuse. */
   readonly #spare: Slot[] = [];
 
-  /** The counts of a window that has some. */
+  /** The counts of a window, if it has some. */
   find(index: number): Slot | undefined {
     const { all } = this;
     for (let position = all.length - 1; position >= 0; position--)
@@ -83,7 +86,7 @@ export class WindowSlots {
     this.#spare.push(oldest);
   }
 
-  /** Of what is unanswered, `open` in all, nothing is laid to a window any more. */
+  /** Assigns unanswered units, `open` in total, to no window any more. */
   forget(open: number): void {
     this.all.length = 0;
     this.newest = undefined;

@@ -1,17 +1,18 @@
 /**
  * Use of one layer by one scope (an address, a user, a key), window by window.
  *
- * Invariants: a request that is not answered counts in the earliest window it can have reached and in every later one;
- * an answered one counts where it surely landed, or in each window it may have landed in; the service's own number wins
- * when it is higher than ours, together with what it cannot have known of, unless nothing but ours was ever counted;
- * where only ours count, a number above what was answered proves that unanswered ones landed, and those count in no
- * later window; nor does a silent one, if many in a row never had an answer, as later calls are answered.
- * Not here: which window is open (server-clock.ts), who may use what is left (reserve.ts).
+ * Invariants: an unanswered request counts in the earliest window that it can have reached and in every later one; an
+ * answered request counts where it certainly landed, or in each window in which it may have landed. A higher count by
+ * the service replaces ours, plus the units that it cannot include, unless nothing but our calls was ever counted. If
+ * only our calls count, a count above the answered units proves that unanswered requests landed, and those count in no
+ * later window. A silent request counts in no later window either, if many in a row were never answered while later
+ * calls were.
+ * Not here: which window is open (server-clock.ts), who may use the rest (reserve.ts).
  */
 import { type Slot, type WindowCounts, WindowSlots, windowsMax } from "./window-slots.ts";
 
 /**
- * Of the window a request leaves in: use it has beyond doubt, and use without a count that the answer will include.
+ * Certain use of the window in which a request leaves, and use without a count that the answer will include.
  */
 interface Departure {
   readonly reported: number;
@@ -21,36 +22,37 @@ interface Departure {
 
 /** Windows that are kept in the usual case. */
 const keptWindows = 4;
-/** Number of windows in which use that was not ours is expected again. */
+/** Number of windows for which use that was not ours is expected again. */
 const strayWindows = 300;
-/** A call is silent when those begun so many windows after it are answered, and it is not. */
+/** A call is silent when calls begun this many windows later are answered and it is not. */
 const silentWindows = 3;
 /**
- * Silent calls in a row that were never answered, before the next is assumed lost; twice as many after each
- * that was.
+ * Number of silent calls in a row that were never answered before the next is assumed lost. It doubles each time that
+ * one was answered after all.
  */
 const silentLeast = 20;
 const silentMost = 640;
 
 export class WindowUsage {
-  /** No request leaves before the window after this one has surely begun. */
+  /** No request leaves before the window after this one has certainly begun. */
   closedThrough = Number.NEGATIVE_INFINITY;
   readonly windows = new WindowSlots();
-  /** Unanswered weight in all. */
+  /** Total of unanswered weight. */
   open = 0;
-  /** Part of the capacity that is missing at the service, by its answers. */
+  /** Part of the capacity that is missing at the service, according to its answers. */
   missing = 0;
   /** True if some window had more reported use than ours. */
   seesOthers = false;
   /**
-   * The newest window in which something was missing that later was not: it was used, by others or by copies of ours.
+   * The newest window in which something was missing that later was not: it was used, by others or by duplicates of our
+   * calls.
    */
   strayIn = Number.NEGATIVE_INFINITY;
-  /** True if only our calls count: use beyond the answered requests is that of unanswered ones. */
+  /** True if only our calls count. Use beyond the answered requests then belongs to unanswered ones. */
   readonly isOurs: boolean;
-  /** Silent calls begun in this window or before are assumed lost: they hold no place in those that are to come. */
+  /** Silent calls begun in this window or before are assumed lost: they count in no window to come. */
   #lostThrough = Number.NEGATIVE_INFINITY;
-  /** Silent calls in a row that were given up, with no trace of them in any count. */
+  /** Number of silent calls in a row that were given up without a trace in any count. */
   #unheardOf = 0;
   #unheardOfLeast = silentLeast;
 
@@ -58,7 +60,7 @@ export class WindowUsage {
     this.isOurs = isOurs;
   }
 
-  /** Now and then something is used that is not ours. */
+  /** True if occasionally something is used that is not ours. */
   get unsteady(): boolean {
     return this.windows.last - this.strayIn < strayWindows;
   }
@@ -69,12 +71,12 @@ export class WindowUsage {
   }
 
   /**
-   * The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite where they do not.
+   * The window by which all unanswered weight begun by `began` has landed, as counts prove; infinite without proof.
    */
   landedBy(began: number): number {
     if (!this.isOurs) return Number.POSITIVE_INFINITY;
     const own = this.windows.find(began);
-    // What a window counts beyond the answered is laid to what was begun in it.
+    // Use that a window counts beyond the answered calls is attributed to calls begun in it.
     if (own !== undefined && own.open > 0 && own.reported > own.settled && this.#landedIn(own, own.open) === own.open)
       return began;
     let inFlight = this.windows.carried;
@@ -88,14 +90,14 @@ export class WindowUsage {
   }
 
   /**
-   * Weight that may be counted by the service in the fullest of windows `index..last`: answered, reported and
-   * everything still in flight.
+   * Weight that the service may count in the fullest of windows `index..last`: answered, reported and everything in
+   * flight.
    */
   used(index: number, last = index): number {
     let inFlight = this.windows.carried;
     let lost = 0;
     let most = Number.NEGATIVE_INFINITY;
-    // Where nothing else is counted, the service's count lacks no answered request that is not in `settled`.
+    // If nothing else is counted, the service's count includes every answered request except those in `settled`.
     const isAlone =
       this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
     const slots = this.windows.all;
@@ -114,11 +116,11 @@ export class WindowUsage {
         lost = Math.max(0, lost - landed);
       }
     }
-    // A window without counts holds no more than a neighbour that has some.
+    // A window without counts holds no more than a neighbour with counts.
     return most === Number.NEGATIVE_INFINITY ? this.missing + inFlight - lost : most;
   }
 
-  /** Unanswered weight that left when `index` was the earliest it could reach. */
+  /** Unanswered weight that left when `index` was the earliest window that it could reach. */
   openIn(index: number): number {
     return this.windows.find(index)?.open ?? 0;
   }
@@ -133,7 +135,7 @@ export class WindowUsage {
     return this.windows.of(index);
   }
 
-  /** Ours in window `index`: answered, and with everything under way that can land in it. */
+  /** Own use of window `index`: answered, and with everything under way that can land in it. */
   ownOf(index: number): { readonly begun: number; readonly settled: number; readonly reported: number } {
     let begun = this.windows.carried;
     let settled = 0;
@@ -151,8 +153,8 @@ export class WindowUsage {
   }
 
   /**
-   * A request leaves that lands in window `first` or later. Returns that window: to be read at once, it keeps
-   * changing.
+   * Called when a request leaves that lands in window `first` or later. Returns that window; read it at once, because
+   * it continues to change.
    */
   begin(first: number, weight: number): Departure {
     this.open += weight;
@@ -163,7 +165,7 @@ export class WindowUsage {
       return newest;
     }
     const slot = this.windows.of(first);
-    // A window older than all that are kept is forgotten at once; its weight would be lost with it.
+    // A window older than all that are kept is dropped at once, and its weight would be lost with it.
     if (first < (this.windows.all[0] as Slot).index) this.windows.carried += weight;
     else slot.open += weight;
     this.#prune(first);
@@ -171,13 +173,13 @@ export class WindowUsage {
   }
 
   /**
-   * The request begun at window `began` is answered: it landed somewhere in `first..last`. Unless it was `told` how
-   * much of that window was used with it, the service may have counted it after all that it reported. Returns the
-   * counts of the last one.
+   * Called when the request begun at window `began` is answered: it landed in one of `first..last`. Unless it was
+   * `told` how much of that window was used with it, the service may have counted it after all that it reported.
+   * Returns the counts of the last one.
    */
   end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
     const newest = this.windows.newest;
-    // A stalled path delivers later what it holds: silence means a loss only while other calls are answered.
+    // A stalled connection delivers its content later: silence means a loss only while other calls are answered.
     if (this.#unheardOf >= this.#unheardOfLeast) this.#lostThrough = Math.max(this.#lostThrough, began - silentWindows);
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
@@ -199,7 +201,10 @@ export class WindowUsage {
     }
   }
 
-  /** The request begun at window `began` failed unread by window `last`: it landed in any of those, if it did. */
+  /**
+   * Called when the request begun at window `began` failed unread by window `last`. It landed in any of those windows,
+   * or in none.
+   */
   lose(began: number, last: number, weight: number): void {
     const landedBy = this.landedBy(began);
     if (this.isOurs && last - began >= silentWindows && landedBy > last) this.#unheardOf++;
@@ -215,7 +220,7 @@ export class WindowUsage {
     }
   }
 
-  /** The request begun at window `began` never left. */
+  /** Called when the request begun at window `began` never left. */
   undo(began: number, weight: number): void {
     this.open -= weight;
     const oldest = this.windows.all[0]?.index ?? Number.POSITIVE_INFINITY;
@@ -224,8 +229,8 @@ export class WindowUsage {
   }
 
   /**
-   * The service reported `used` of window `index`, the answered request included, and the part of that window that
-   * was `unheard` when it left. Returns newly seen use by others.
+   * Called when the service reported `used` of window `index`, including the answered request and the part of that
+   * window that was `unheard` when it left. Returns new use by others.
    */
   report(index: number, used: number, unheard = 0): number {
     const { newest } = this.windows;
@@ -242,7 +247,7 @@ export class WindowUsage {
     return fresh;
   }
 
-  /** Window `index` is the one in which `used` was counted before, by any client. */
+  /** Records that window `index` is the one in which `used` was counted before, by any client. */
   adopt(index: number, used: number): void {
     const slot = this.windows.of(index);
     slot.reported = Math.max(slot.reported, used);
@@ -250,8 +255,8 @@ export class WindowUsage {
   }
 
   /**
-   * The rest of window `index` that was reported with `used` bounds what is missing: at least what is not ours, at
-   * most what has not landed for certain.
+   * The remaining quota of window `index`, reported with `used`, bounds the missing part: at least the use that is not
+   * ours, and at most the units that have not certainly landed.
    */
   learnMissing(index: number, used: number): void {
     const { settled, reported } = this.windows.of(index);
@@ -262,8 +267,8 @@ export class WindowUsage {
   }
 
   /**
-   * As `learnMissing` does where others use the same quota: what is not ours is missing if it was gone when the window
-   * had its first count, `young` as it was, or went by more than a `leap` at once; the rest is others' use.
+   * Same as `learnMissing`, for a quota that others also use. Use that is not ours is missing capacity if it was gone
+   * at the first count of a `young` window, or if it rose by more than `leap` at once. The rest is use by others.
    */
   learnShortfall(index: number, used: number, young: boolean, leap: number): void {
     const { newest } = this.windows;
@@ -273,7 +278,9 @@ export class WindowUsage {
     this.missing = Math.max(0, Math.min(this.missing, used - settled));
   }
 
-  /** Windows lost their meaning: only what is in flight is kept, and counts in every window to come. */
+  /**
+   * Called when windows have lost their meaning. Only calls in flight are kept, and they count in every window to come.
+   */
   reset(): void {
     this.windows.forget(this.open);
     this.seesOthers = false;
@@ -282,8 +289,8 @@ export class WindowUsage {
   }
 
   /**
-   * Calls that leave from now on cannot land before `first`; counts of a window may still show where unanswered
-   * weight landed.
+   * Called when calls that leave from now on cannot land before `first`. Counts of a window may still show where
+   * unanswered weight landed.
    */
   #prune(first: number): void {
     const { windows } = this;
@@ -293,14 +300,14 @@ export class WindowUsage {
     }
   }
 
-  /** A silent call landed or may have: none is assumed lost until more of them had no answer. */
+  /** Called when a silent call landed or may have landed: none is assumed lost until more of them had no answer. */
   #hearOfSilent(): void {
     this.#lostThrough = Number.NEGATIVE_INFINITY;
     this.#unheardOf = 0;
     this.#unheardOfLeast = Math.min(silentMost, this.#unheardOfLeast * 2);
   }
 
-  /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed before. */
+  /** Unanswered weight that can land in window `index`: begun by then, and not proved to have landed earlier. */
   #inFlight(index: number): number {
     let inFlight = this.windows.carried;
     let lost = 0;
@@ -317,8 +324,8 @@ export class WindowUsage {
   }
 
   /**
-   * Of the unanswered weight that can have landed in a window, what the service's count of it includes: of one above
-   * the answered only.
+   * Part of the unanswered weight that can have landed in a window and that the service's count of it includes. It is
+   * not zero only for a count above the answered units.
    */
   #landedIn({ adopted, lacked, reported, settled }: Slot, inFlight: number): number {
     if (!this.isOurs || adopted > 0) return 0;
