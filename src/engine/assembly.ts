@@ -33,7 +33,7 @@ import { createUserAccounts, openOrdersOf, type UserAccount, watchRefusals } fro
 
 /** State of other processes that trade for this engine. */
 interface Takeover {
-  /** The process before this one gave up in order. */
+  /** True if the previous process gave up the lead in order. */
   isHandedOver: boolean;
   /** Called when another process has taken over. */
   onDeposed: () => void;
@@ -48,13 +48,13 @@ const deposedBy =
   };
 
 export interface AssemblyOptions {
-  /** False: spend as if there were no limits. Only for a service that enforces none. */
+  /** False spends as if there were no limits. Use it only for a service that enforces none. */
   readonly limits?: boolean;
-  /** Opens the place of journals; folders of the machine by default. */
+  /** Opens the place where journals are kept; by default folders of the machine. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
   /**
-   * `close`: it only closes positions. Plugins observe and steer nothing then; those that extend it may leave parts
-   * out.
+   * `close`: the engine only closes positions. Plugins then observe and steer nothing, and extensions may leave out
+   * parts.
    */
   readonly purpose?: "trade" | "close";
 }
@@ -76,7 +76,7 @@ export const assemble = (
   { limits = true, openDisk, purpose = "trade" }: AssemblyOptions,
 ) => {
   const contract = createContract(config.profile);
-  // User streams look after themselves; this is what a bystander's listener threw.
+  // User streams handle their own errors. This error was thrown by a listener of a bystander.
   const onError = (error: unknown): void =>
     onAnomaly("listener.threw", error instanceof Error ? error.message : String(error));
   const onAnomaly = (what: string, detail: string): void => journal.append({ type: "anomaly", what, detail });
@@ -173,11 +173,11 @@ export const assemble = (
 const journalOf = (config: CheckedConfig, parts: JournalParts): LateJournal | undefined =>
   config.journal === undefined ? undefined : new LateJournal(config, parts);
 
-/** Question of every placement; undefined where no part that answers it is present. */
+/** The question asked for every placement; undefined if no part is present that answers it. */
 const ifAny = <T>(parts: readonly unknown[], asked: T): T | undefined =>
   parts.some((part) => part !== undefined) ? asked : undefined;
 
-/** One request of an address and of no other. No answer to it is seen, so it counts wherever it may have landed. */
+/** Charges one request of an address alone. Its answer is never seen, so it counts wherever it may have landed. */
 const leaveFor = (ledger: Ledger, ip: string, now: number): number | undefined => {
   const charge: Charge = { endpoint: "instruments", weight: 0, elements: 1, ip, uid: undefined, key: undefined };
   const verdict = ledger.ask(charge, "ordinary", now);

@@ -1,8 +1,8 @@
 /**
  * Clock check: compares this machine's calendar with the service's and reports a difference.
  *
- * Invariants: only a report, as signatures, quota windows and records use the service's calendar; the difference is
- * reported once, and again when it crosses the tolerance or changes by more than it.
+ * Invariants: a difference is only reported, because signatures, quota windows and records use the service's calendar;
+ * it is reported once, and again when it crosses the tolerance or changes by more than the tolerance.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { EventLog } from "../journal/event-log.ts";
@@ -22,7 +22,7 @@ export const serviceCalendar = (server: ServerClock, now: number): ServiceCalend
   return { from: now + lo, to: now + hi };
 };
 
-/** The calendars are compared this often at most. */
+/** Shortest time between two comparisons of the calendars. */
 const lookMs = 1_000;
 
 export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClock, toleranceMs: number): void => {
@@ -46,7 +46,10 @@ export const watchCalendar = (journal: EventLog, clock: Clock, server: ServerClo
   });
 };
 
-/** Milliseconds by which our calendar is ahead of the service's at least; negative where it is behind. */
+/**
+ * Minimum difference of our calendar to the service's, in milliseconds: positive if ours is ahead, negative if it is
+ * behind.
+ */
 const distance = (wallNow: number, from: number, to: number): number => {
   if (wallNow > to) return wallNow - to;
   return wallNow < from ? wallNow - from : 0;

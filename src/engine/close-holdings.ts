@@ -19,14 +19,14 @@ interface HoldingsToClose {
   readonly journal: EventLog;
   readonly account: UserAccount;
   readonly strategy: string;
-  /** This instrument; all of them where it is left out. */
+  /** Instrument to close; all instruments if left out. */
   readonly only: string | undefined;
   readonly stopped$: Observable<void>;
   readonly report: (ending: PositionEnding) => void;
 }
 
 const lookMs = 1_000;
-/** As long as for a position of the account. */
+/** Time limit, the same as for a position of the account. */
 const endMs = 120_000;
 
 /** State of one holding: open, or its ending. */
@@ -37,7 +37,7 @@ export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
   const { orderManager, user } = account;
   const { uid } = user;
   const endAt = clock.now() + endMs;
-  /** As first seen, by instrument. */
+  /** Holdings as first seen, by instrument. */
   const seen = new Map<string, string>();
   const ended = new Set<string>();
   let isStopped = false;
@@ -88,7 +88,7 @@ export const closeHoldings = async (parts: HoldingsToClose): Promise<void> => {
   }
 };
 
-/** Orders of the strategy that may still change what it holds, and can be canceled: they are on their way out. */
+/** Returns whether the strategy has orders that may still change what it holds and that can be canceled. */
 const hasOpen = ({ account: { orderManager }, strategy, only }: HoldingsToClose, instId = only): boolean =>
   orderManager
     .orders()

@@ -1,15 +1,15 @@
 /**
  * Closing of positions at the service: every position of the account, or that of one instrument, with one close call
- * each, until a read shows none; or those of one strategy. With every position of the account goes the spot that
- * strategies hold by their own fills.
+ * each, until a read shows none; or those of one strategy. When every position of the account is closed, the spot that
+ * strategies hold by their own fills is sold as well.
  *
  * Invariants: trading is halted and cancels of resting orders are queued before the first close call is sent; a
  * position counts as closed when a complete read of all positions, requested after the last close was answered, does
- * not show it; a close without an answer is repeated only when it cannot arrive any more and a later read still shows
- * the position; exactly one result is reported for each position found, within a bounded time. A close call closes the
- * account's whole position in the product, including what other clients hold: not that of one strategy. Of spot an
- * account has balances: only what strategies bought is sold, also strategies of previous runs that only the journal
- * knows.
+ * not show it; a close without an answer is repeated only when it can no longer arrive and a later read still shows the
+ * position; exactly one result is reported for each position found, within a bounded time. A close call closes the
+ * account's whole position in the product, including what other clients hold; it cannot close that of one strategy. For
+ * spot an account has balances only: what strategies bought is sold, including strategies of previous runs that only
+ * the journal knows.
  * Not here: what a close executed at (closing-calls.ts), canceling (trading-state.ts), positions of one strategy
  * (close-holdings.ts).
  */
@@ -31,18 +31,21 @@ interface Closing extends ClosingParts {
   readonly accounts: readonly UserAccount[];
   /** Names of all of them. */
   readonly strategies: readonly string[];
-  /** No new orders, and ours go; completes when none is left. */
+  /** Stops new orders and cancels ours. Completes when none is left. */
   readonly halt: (reason: string, closing: Halted) => Observable<unknown>;
-  /** Protects what is still held; the halt stays. */
+  /** Protects the remaining positions again. The halt stays. */
   readonly closed: (reason: string, closing: Halted) => void;
 }
 
-/** Orders that do not go in this time go later: what is held costs more. */
+/**
+ * Longest wait for cancels before positions are closed. Remaining orders are canceled later, because open positions
+ * cost more.
+ */
 const haltMsMax = 15_000;
 const roundMs = 1_000;
-/** A close that fails is tried less and less often: closes may use quota that cancels need. */
+/** Longest pause after a failed close. Pauses grow, because closes may use quota that cancels need. */
 const pauseMsMax = 15_000;
-/** A close that was not answered is not on its way any more after this. */
+/** A close that was not answered can no longer be on its way after this time. */
 const lateMs = 10_000;
 /** Time limit, for an unreachable service or a thin book; then the remaining positions are reported. */
 const endMs = 120_000;
@@ -51,7 +54,7 @@ const call = { class: "close", owner: "engine" } as const;
 interface Seen {
   readonly first: AccountPosition;
   latest: AccountPosition;
-  /** No close is sent before. */
+  /** Instant before which no close is sent. */
   notBefore: number;
   pauseMs: number;
   problem: string;
@@ -102,7 +105,7 @@ const closeOf = async (
   const gone = (name: string, { first, latest }: Seen): void => {
     seen.delete(name);
     const { instId, markPx = "" } = latest;
-    // Where a product can be held in both margin modes, the other half may still be open.
+    // If a product can be held in both margin modes, the position in the other mode may still be open.
     const isWhole = ![...seen.values()].some((other) => other.latest.instId === instId);
     const ended = async (): Promise<void> => {
       if (isWhole) await calls.book(instId, { left: "0", px: markPx, until: endAt });
@@ -159,7 +162,7 @@ const bookLeft = async (calls: ClosingCalls, seen: readonly Seen[]): Promise<voi
   }
 };
 
-/** Its time is over. */
+/** Called when the time limit is over. */
 const reportLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], unread: string, report: Report): void => {
   if (seen.length === 0)
     report({
@@ -178,7 +181,7 @@ const reportLeft = ({ journal }: Closing, uid: string, seen: readonly Seen[], un
   }
 };
 
-/** One closing for each spot product that a strategy holds, or may still hold by an order that is open. */
+/** Returns one closing for each spot product that a strategy holds, or may still hold through an open order. */
 const closingsOfSpot = (parts: Closing, account: UserAccount, report: Report): readonly Promise<void>[] => {
   const { orderManager } = account;
   const held = [...orderManager.positions.instruments()].flatMap((instId) =>
@@ -193,7 +196,7 @@ const closingsOfSpot = (parts: Closing, account: UserAccount, report: Report): r
 };
 
 /**
- * The account lists no position although strategies hold some: no close call could close them.
+ * Reports positions that strategies hold and the account does not list. No close call could close them.
  */
 const reportUnlisted = (
   { strategies, journal }: Closing,
@@ -217,7 +220,7 @@ const refuse = (text: string): never => {
   throw new SluiceError("ORDER_REFUSED", `closePositions: ${text} Nothing was closed.`);
 };
 
-/** Refuses an unclear request before anything is done: a misspelt condition would close everything. */
+/** Refuses an unclear request before anything is done, because a misspelt condition would close everything. */
 const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): void => {
   for (const field of Object.keys(which))
     if (!fields.includes(field)) refuse(`unknown condition "${field}".${didYouMean(field, fields)}`);
@@ -242,7 +245,7 @@ const checkWhich = ({ accounts, strategies }: Closing, which: PositionFilter): v
     refuse(`strategy "${strategy}" holds no ${instId} and has no order in it.`);
 };
 
-/** Strategies that would open again what is closed: one, all that trade an instrument, or all together. */
+/** Strategies that would reopen what is closed: the named one, all that trade the instrument, or all. */
 const meantBy = ({ accounts, strategies }: Closing, { instId, strategy }: PositionFilter): readonly Whom[] => {
   if (strategy !== undefined) return [{ strategy }];
   if (instId === undefined) return [{}];
@@ -250,7 +253,10 @@ const meantBy = ({ accounts, strategies }: Closing, { instId, strategy }: Positi
   return concerned.map((name) => ({ strategy: name }));
 };
 
-/** Emits the ending of each position; completes when every user's are closed, or when it is known what is left. */
+/**
+ * Emits the outcome for each position. Completes when the positions of every user are closed, or when it is known which
+ * are left.
+ */
 export const closingWith =
   (parts: Closing) =>
   (reason: string, which: PositionFilter = {}): Observable<PositionEnding> => {
@@ -281,7 +287,7 @@ export const closingWith =
         for (const whom of meant) parts.closed(reason, whom);
       }
     };
-    // Begins with or without a subscriber, as a halt does.
+    // Closing begins with or without a subscriber, as a halt does.
     run().then(
       () => {
         endings.complete();

@@ -1,9 +1,9 @@
 /**
- * Close calls as the service carried them out: each makes an order there, and its record has the price and for
- * which fee.
+ * Close calls as the service carried them out: each makes an order at the service, whose record has the price and the
+ * fee.
  *
- * Invariants: every call has a client order id of its own; what is not known in time is never guessed as long as the
- * service may still report; a record that comes later, with other reads or pushes, is booked as well.
+ * Invariants: every call has its own client order id; while the service may still report a record, nothing is guessed
+ * in its place; a record that comes later, with other reads or pushes, is booked as well.
  * Not here: when a close is sent (close-positions.ts), who held what was closed (orders/closing-slots.ts).
  */
 import { firstValueFrom, merge, type Observable, takeUntil } from "rxjs";
@@ -18,19 +18,21 @@ import type { UserAccount } from "./user-account.ts";
 export interface ClosingParts {
   readonly clock: Clock;
   readonly journal: EventLog;
-  /** A position is gone, or a part of it; returns what of it each strategy held. */
+  /** Called when a position or a part of it was closed. Returns the part of each strategy. */
   readonly onClosed: (
     account: UserAccount,
     closed: Parameters<UserAccount["orderManager"]["closing"]["account"]>[0],
   ) => readonly ClosedPart[];
-  /** The record of an order that closed something has come late; returns what is still provisional for others. */
+  /**
+   * Called when the record of an order that closed something came late. Returns the parts that are still provisional.
+   */
   readonly onLate: (account: UserAccount, order: OrderRecord, standing: readonly ClosedPart[]) => readonly ClosedPart[];
   readonly stopped$: Observable<void>;
 }
 
-/** So long the record of an order that closed something is asked for: without it its price and fee are not known. */
+/** Time for which the record of a closing order is queried. Its price and fee are not known without it. */
 const recordMs = 15_000;
-/** A call that was not answered made no order when so many questions in a row find none. */
+/** Number of queries in a row without a result after which an unanswered call counts as not executed. */
 const unknownNonesMax = 3;
 const roundMs = 1_000;
 const call = { class: "close", owner: "engine" } as const;
@@ -44,7 +46,7 @@ interface Sent {
 export class ClosingCalls {
   readonly #parts: ClosingParts;
   readonly #account: UserAccount;
-  /** By instrument. */
+  /** Close calls by instrument. */
   readonly #sent = new Map<string, readonly Sent[]>();
   #count = 0;
 
@@ -53,7 +55,7 @@ export class ClosingCalls {
     this.#account = account;
   }
 
-  /** An id of its own for each call, which is not that of a strategy's order. */
+  /** Makes an id for each call that differs from the ids of all strategies' orders. */
   idOf(instId: string): string {
     const at = Math.floor(this.#parts.clock.wallNow()).toString(36);
     return `close${at}x${(++this.#count).toString(36)}${instId.replace(/[^A-Za-z0-9]/g, "").slice(0, 12)}`;
@@ -66,8 +68,8 @@ export class ClosingCalls {
   }
 
   /**
-   * Books what the calls for an instrument executed, as far as the service reports it in time; `px` is used where it
-   * does not.
+   * Books what the calls for an instrument executed, as far as the service reports it in time. For the rest `px` is
+   * used.
    */
   async book(
     instId: string,

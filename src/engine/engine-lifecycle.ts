@@ -2,7 +2,7 @@
  * Lifecycle of an engine: start and stop, each once.
  *
  * Invariants: what a config needs is loaded before the first step of a start; the service's state is read before any
- * plugin or strategy starts; a stop may come while it starts, and then nothing starts after it.
+ * plugin or strategy starts; a stop may come during a start, and then nothing further is started.
  * Not here: what is started (engine.ts, assembly.ts).
  */
 import {
@@ -41,21 +41,21 @@ const stopMsMax = 70_000;
 type Load = () => Promise<void>;
 
 /**
- * Code that only some configs need, loaded once before an engine of such a config starts. Where nothing is left to
- * load, a start spends no turn of the event loop on it, so that a manually driven clock does not move on meanwhile.
+ * Code that only some configs need, loaded once before an engine of such a config starts. If nothing has to be loaded,
+ * the start takes no turn of the event loop for it, so that a manually driven clock does not advance.
  */
 export class LateCode {
   readonly #loads: readonly Load[];
   #loading: Promise<void> | undefined;
   #isLoaded: boolean;
 
-  /** A part that is loaded already, or not needed, is undefined. */
+  /** A part that is already loaded or not needed is undefined. */
   constructor(...loads: readonly (Load | undefined)[]) {
     this.#loads = loads.filter((load) => load !== undefined);
     this.#isLoaded = this.#loads.length === 0;
   }
 
-  /** Begins to load, where that has not begun; undefined when all is loaded. */
+  /** Begins to load if that has not begun. Undefined when everything is loaded. */
   get pending(): Promise<void> | undefined {
     if (this.#isLoaded) return undefined;
     this.#loading ??= Promise.all(this.#loads.map((load) => load())).then(() => {
@@ -66,7 +66,8 @@ export class LateCode {
 }
 
 /**
- * Steps of a start that only some configs need: leverage that is named, and a look at stalls where real money waits.
+ * Steps of a start that only some configs need: setting leverage that the config names, and detecting stalls when real
+ * money is at risk.
  */
 export class StartSteps {
   setLeverage: typeof import("./leverage.ts").setLeverage | undefined;
@@ -85,8 +86,8 @@ export class StartSteps {
 }
 
 /**
- * Parts that only engines in real time have: threads of isolated strategies, measurements, a look at positions. Before
- * it is loaded everything is as without it.
+ * Parts that only engines in real time have: threads of isolated strategies, measurements, and the position check.
+ * Until they are loaded the engine works without them.
  */
 export class RealTimeParts {
   measured: HealthWatch | undefined;
@@ -116,7 +117,7 @@ export class RealTimeParts {
     ];
   }
 
-  /** The service's state has been read. */
+  /** Called when the service's state has been read. */
   begin({ accounts, durable, journal, service: { clock } }: Parts, stopped$: Observable<void>): void {
     this.measured?.start();
     this.#differences = this.#checkPositions?.({
@@ -162,11 +163,11 @@ export class EngineLifecycle {
   #state: "new" | "started" | "stopped" = "new";
   #stalls: Subscription | undefined;
   #stopping: Promise<void> | undefined;
-  /** Plugins and strategies were started. */
+  /** True once plugins and strategies were started. */
   #hasBegun = false;
-  /** Another process leads: what this one could not write down any more is that one's to find out. */
+  /** True if another process leads. It is responsible for what this one could not write any more. */
   #isDeposed = false;
-  /** It waits until it may trade. */
+  /** True while the engine waits until it may trade. */
   #isAcquiring = false;
 
   constructor(options: LifecycleOptions) {
@@ -208,8 +209,7 @@ export class EngineLifecycle {
   }
 
   /**
-   * Waits for plugins that must be ready before trading, or for a stop meanwhile; the engine ends where one is not
-   * ready.
+   * Waits for plugins that must be ready before trading, or for a stop. The engine ends if such a plugin fails.
    */
   async #ready(settingUp: Promise<void>): Promise<void> {
     try {
@@ -271,7 +271,7 @@ export class EngineLifecycle {
     const acquiring = extensions.acquire();
     const goesOn = acquiring !== undefined && (await this.#acquired(acquiring));
     const recovered = await durable?.open(goesOn);
-    // The stop came too early to close what was not open yet.
+    // The stop came before there was anything to close.
     if (this.#isStopped()) {
       await durable?.close();
       throw new SluiceError("ENGINE_STATE", "The engine was stopped while it opened its journal.");
@@ -334,13 +334,13 @@ export class EngineLifecycle {
     }
   }
 
-  /** Asked again after every wait: it may have been stopped meanwhile. */
+  /** Returns true if the engine was stopped. Check it again after every wait. */
   #isStopped(): boolean {
     return this.#state === "stopped";
   }
 }
 
-/** Stamps of the service's records in a millisecond. */
+/** Units of the service's time stamps per millisecond. */
 const timeUnitsPerMs = { ms: 1, s: 0.001, us: 1_000 } as const;
 
 const unbegun = "it had not started, and nothing was traded";

@@ -72,7 +72,7 @@ export interface Engine extends SharedState, Switches, Steering {
   readonly events$: Observable<Event>;
   /** Every change of every strategy's orders. */
   readonly updates$: Observable<OrderUpdate>;
-  /** The same events to sinks by type, without a stream, for what measures the engine; a sink changes nothing. */
+  /** The same events for sinks by type, without a stream, for code that measures the engine. A sink changes nothing. */
   readonly log: Pick<EventLog, "attach" | "on">;
   /**
    * Adds a listener for an event name: `fill`, `order.filled`, `quota.rejected`, or `event` for all (`EventMap`).
@@ -82,9 +82,9 @@ export interface Engine extends SharedState, Switches, Steering {
   /** Text of an event that a plugin of the config declares, with its severity; undefined for the core's events. */
   readonly eventText: TextOfEvent;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
-   * strategies hold of spot. With `strategy`: it alone is halted, and what it holds by its own fills is closed. With
-   * `instId` alone: the account's position of it, and strategies that trade it halt.
+   * Halts and then closes every position of the account at the market, including those of other clients, and sells what
+   * strategies hold of spot. With `strategy`, halts it alone and closes what it holds by its own fills. With `instId`
+   * alone, closes the account's position in it and halts the strategies that trade it.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /** The quota at this moment. */
@@ -99,7 +99,7 @@ export interface EngineOptions extends AssemblyOptions {
   readonly print?: (line: string, plugin?: string) => void;
   /** Called for each failure of a strategy or plugin, with the place in its author's file; for logging only. */
   readonly onFailure?: (failure: Failure) => void;
-  /** True where the driver of the clock follows the promises of strategies (host/execution-context.ts). */
+  /** True if the driver of the clock follows the promises of strategies (host/execution-context.ts). */
   readonly followed?: boolean;
   /** Awaited when the service's state has been read, before plugins and strategies start. */
   readonly ready?: () => Promise<void>;
@@ -113,7 +113,7 @@ const estimator =
     return estimateOf(actions, contract, minute, at);
   };
 
-/** Other programs on the account, as far as they show. */
+/** Watches for other programs on the account, as far as they can be noticed. */
 const watchOthers = ({ accounts, journal, ledger, service }: Parts, instance: string): void => {
   monitorForeignUsage(journal, ledger);
   if (service.watchful !== true) return;

@@ -1,8 +1,9 @@
 /**
  * Extensions of an engine: calls what plugins add, step by step.
  *
- * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, also where
- * another one throws or never ends; a reason to refuse that cannot be found out refuses, and is reported once.
+ * Invariants: a step that no extension has costs no turn of the event loop; every extension is closed, even if another
+ * one throws or never ends; if an extension throws when asked for a reason to refuse, the order is refused, which is
+ * reported once.
  * Not here: what an extension may be (host/engine-extension.ts), the steps of the engine itself (engine-lifecycle.ts).
  */
 import { type Clock, within } from "../clock/clock.ts";
@@ -26,20 +27,20 @@ const endMsMax = 5_000;
 type Extending = Pick<Plugin, "name" | "definition" | "options" | "extend">;
 
 export class Extensions {
-  /** Undefined where no extension may refuse: it is asked with every placement. */
+  /** Undefined if no extension may refuse, because it is called for every placement. */
   readonly refuses: ((isExit: boolean) => string | undefined) | undefined;
-  /** Undefined where no extension may ask for the flag. */
+  /** Undefined if no extension may require the flag. */
   readonly flagOnly: (() => string | undefined) | undefined;
-  /** Undefined where no extension lets another process go first. */
+  /** Undefined if no extension lets another process go first. */
   readonly yieldMs: (() => number) | undefined;
   readonly #all: readonly Named[];
   readonly #events: Pick<EventLog, "append">;
-  /** A stop ends in the machine's time: the engine's may not move. */
+  /** A stop uses the machine's time, because the engine's time may not advance. */
   readonly #machine: Clock;
-  /** Plugins whose reason could not be found out, which was reported. */
+  /** Plugins that threw when asked for a reason, which was reported. */
   readonly #reported = new Set<string>();
 
-  /** CONFIG_INVALID where two extensions keep the journal. */
+  /** Throws CONFIG_INVALID if two extensions keep the journal. */
   constructor(
     plugins: readonly Extending[],
     context: Omit<ExtensionContext<never>, "name" | "options">,
@@ -88,7 +89,7 @@ export class Extensions {
     return inTurn(this.#all.flatMap(({ extension: { synced } }) => synced ?? []));
   }
 
-  /** One that throws is reported: strategies trade by then, and go on. */
+  /** Reports extensions that throw. Strategies already trade then, and continue. */
   started(): void {
     for (const { name, extension } of this.#all) {
       try {
@@ -110,7 +111,7 @@ export class Extensions {
     );
   }
 
-  /** Rejects with the first failure, when every extension is closed. */
+  /** Rejects with the first failure after every extension was closed. */
   async closed(): Promise<void> {
     const failures: unknown[] = [];
     for (const { name, extension } of this.#all.toReversed()) {
@@ -195,7 +196,7 @@ const acquireInTurn = async (steps: readonly (() => Promise<Acquired>)[]): Promi
   return all;
 };
 
-/** One step after the other; undefined where none takes time. */
+/** Runs one step after the other. Undefined if none takes time. */
 const inTurn = (steps: readonly (() => Promise<void> | undefined)[]): Promise<void> | undefined => {
   const [step, ...rest] = steps;
   if (step === undefined) return undefined;

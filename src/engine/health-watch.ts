@@ -12,7 +12,7 @@ import type { EventLog } from "../journal/event-log.ts";
 const tickMs = 250;
 const secondMs = 1_000;
 const secondsKept = 60;
-/** Each bucket ends a fifth above the one before: 1 ms to more than a minute. */
+/** Each bucket ends a fifth above the one before. Together they range from 1 ms to more than a minute. */
 const step = 1.2;
 const buckets = 64;
 
@@ -29,7 +29,7 @@ class Durations {
     this.#most = Math.max(this.#most, ms);
   }
 
-  /** The end of the bucket in which the given part of all is reached. */
+  /** The end of the bucket in which the given part of all answers is reached. */
   #percentile(part: number): number {
     let left = Math.ceil(part * this.#count);
     for (let bucket = 0; bucket < buckets - 1; bucket++) {
@@ -53,7 +53,7 @@ class Durations {
 export class HealthWatch {
   readonly #clock: Clock;
   readonly #durations = new Map<string, Durations>();
-  /** The most of each second, by the second's number. */
+  /** The greatest lateness of each second, by the second's number. */
   readonly #late = new Float64Array(secondsKept);
   #second = 0;
   #lateMsMax = 0;

@@ -1,9 +1,9 @@
 /**
- * Reading back of the order history at a start, to the time at which the journal ends: own orders that it lacks are
- * among them.
+ * Reads back the order history at a start, to the time at which the journal ends. It contains own orders that the
+ * journal lacks.
  *
- * Invariants: the history is read again, page by page, up to a bound that is reported when it is reached; a start
- * fails that cannot read it, since an exit would be sent again that was executed already.
+ * Invariants: the history is read again, page by page, up to a bound that is reported when it is reached; a start that
+ * cannot read it fails, because otherwise an exit that was already executed would be sent again.
  * Not here: what the records mean (orders/unrecorded-orders.ts).
  */
 import { defer, EMPTY, expand, filter, firstValueFrom, map, type Observable, switchMap, take, takeUntil } from "rxjs";
@@ -27,9 +27,9 @@ interface ReadBackOptions {
   readonly unitsPerMs: number;
 }
 
-/** A hundred orders each. */
+/** Maximum number of pages, each of a hundred orders. */
 const pagesMax = 50;
-/** Calendars of the service and of this machine may differ by so much, or have stepped since. */
+/** Largest assumed difference, or later step, between the calendars of the service and of this machine. */
 const calendarMs = 900_000;
 const retryMs = 1_000;
 

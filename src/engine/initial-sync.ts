@@ -19,10 +19,10 @@ type Watch = Pick<StartWatch, "guard" | "limitedAt">;
 
 const startMsMax = 90_000;
 const limitedMsMax = 900_000;
-/** So many denials are no matter of clocks that do not agree yet. */
+/** Number of denials after which different clocks are no longer the likely cause. */
 const denialsMax = 3;
 
-/** Waits for a value of a resource, or fails with what the service answered instead. */
+/** Waits for a value of a resource, or fails with the service's answer. */
 const readOnce = async <T>(
   clock: Clock,
   watch: Watch,
@@ -50,7 +50,7 @@ const readOnce = async <T>(
   if (!done) throw new SluiceError("ENGINE_STATE", `The engine cannot start: ${what} could not be read (${last}).`);
 };
 
-/** Emits when the start has taken as long as it may. */
+/** Emits when the start has taken longer than allowed. */
 export const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown> => {
   const lastAt = clock.now() + limitedMsMax;
   const from = (at: number): Observable<unknown> =>
@@ -60,7 +60,7 @@ export const tooLong = (clock: Clock, { limitedAt }: Watch): Observable<unknown>
   return from(clock.now());
 };
 
-/** Streams that have to give a fresh value before anything is traded. */
+/** Streams that have to emit a fresh value before anything is traded. */
 export type ReadAtStart = Pick<SharedState, "instruments$"> & Pick<Account, "pending$" | "history$">;
 
 export const initialSync = async (
@@ -69,7 +69,7 @@ export const initialSync = async (
   streams: ReadAtStart,
   watch: Watch,
 ): Promise<void> => {
-  // Kept open while the engine runs: products are listed, delisted and changed.
+  // Kept subscribed while the engine runs, because products are listed, delisted and changed.
   const lists$ = streams.instruments$.pipe(map(({ value }) => value));
   lists$
     .pipe(
@@ -98,7 +98,7 @@ export const instrumentRefresh = (
   refresh: () => void,
 ): ((rejected: Order) => void) => {
   const codes = [answers.instrumentCode, answers.priceCode, answers.sizeCode];
-  /** Time of the last read by product; for another product's rejection that list may be older than the change. */
+  /** Time of the last read by product. For a rejection of another product that list may be too old. */
   const askedAt = new Map<string, number>();
   return ({ reason, spec: { instId } }) => {
     if (!codes.some((code) => reason.startsWith(`${code} `))) return;

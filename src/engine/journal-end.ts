@@ -2,25 +2,25 @@
  * End of a journal: the last own order of each user that it accounts for, so that the next run finds later ones at the
  * service.
  *
- * Invariants: an order that the journal accounts for is never after its end; where the journal does not contain its
- * end, and something of it was booked, nothing counts as after it.
+ * Invariants: an order that the journal accounts for is never after its end; if the journal does not contain its end,
+ * and something of it was booked, no order counts as later.
  * Not here: the records (journal/), what is found after the end (orders/unrecorded-orders.ts).
  */
 import type { JournalRecord } from "../journal/journal-records.ts";
 import { type ClientOrderIds, createClientOrderIds, firstGeneration, isLater } from "../orders/client-order-id.ts";
 import type { JournalEnd } from "../orders/unrecorded-orders.ts";
 
-/** Of an id that was given shortly before a run wrote that it began. */
+/** Longest time from the start of a run, which determines its first generation, to the record that it began. */
 const startMs = 120_000;
 
 export class JournalEnds {
   readonly #ids: ClientOrderIds;
   /** Latest generation by user. */
   readonly #latest = new Map<string, number>();
-  /** Strategies by slot hash, by user; only of orders that are read back. */
+  /** Strategies by slot hash, by user, only for orders that are read back. */
   readonly #owners = new Map<string, Map<string, string>>();
   #at = 0;
-  /** The journal records its end, also where it has no order. */
+  /** True if the journal records its end, even without any order. */
   #isTold = false;
   #isEmpty = true;
   #isBooked = false;

@@ -1,10 +1,10 @@
 /**
  * Leverage set-up: sets the config's leverage of products before strategies start.
  *
- * Invariants: no product is traded with a leverage other than the config's: when the service rejects one, or does not
- * answer, the start fails with the product and the reason; products that the config does not name keep their leverage
- * at the service.
- * Not here: what leverage means to a position; that is the service's.
+ * Invariants: no product is traded with a leverage other than the config's: if the service rejects a leverage or does
+ * not answer, the start fails with the product and the reason; products that the config does not name keep their
+ * leverage at the service.
+ * Not here: the effect of leverage on a position, which the service decides.
  */
 import { lastValueFrom, takeUntil } from "rxjs";
 import { type Outcome, whyNot } from "../client/outcome.ts";
@@ -25,7 +25,7 @@ export const setLeverage = async (
     for (const [instId, setting] of Object.entries(wanted)) {
       const input: InputOf<"setLeverage"> =
         typeof setting === "string" ? { instId, lever: setting } : { instId, ...setting };
-      // May be repeated like a read: the call is idempotent.
+      // The call may be repeated like a read, because it is idempotent.
       const outcome$ = gateway
         .read("setLeverage", input, { class: "place", owner: "engine" })
         .pipe(takeUntil(after(clock, answerMsMax)));

@@ -2,9 +2,9 @@
  * Second source of prices for a protection: the mark price of the account's positions, read while the market data is
  * silent.
  *
- * Invariants: positions are read only after a silence; with the first price of the market data the reads end; once a
- * read has served, the next silence is filled before it is reported; where no read is answered, as in a long pause, one
- * leaves with the rank of exits every half minute.
+ * Invariants: positions are read only after a silence; the reads end with the first price of the market data; once a
+ * read has given a price, the next silence is filled before it is reported; if no read is answered, for example in a
+ * long pause, one leaves with the rank of exits every half minute.
  * Not here: the market data itself (price-watch.ts), the report of a silence (orders/protection/price-triggers.ts).
  */
 import type { Subscription } from "rxjs";
@@ -20,7 +20,7 @@ interface MarkPricesOptions {
   readonly onPx: (px: string) => void;
 }
 
-/** Less than the silence that is reported, so that a read in time leaves no gap. */
+/** Shorter than the silence that is reported, so that a timely read leaves no gap. */
 const markReadMs = 4_000;
 const firstSilenceMs = 5_000;
 
@@ -37,7 +37,7 @@ export class MarkPrices {
     this.#look();
   }
 
-  /** The market data had a price. */
+  /** Called when the market data had a price. */
   received(): void {
     this.#receivedAt = this.#options.clock.now();
     if (this.#reads === undefined) return;

@@ -3,9 +3,9 @@
  * by the next run.
  *
  * Invariants: a placement is sent only after its record is durable, and not if trading was halted meanwhile; while the
- * journal cannot be written only exits are sent without a record, since a stop that does not leave costs more than one
- * that a crash in that time forgets; what was missed is written when writes work again; cancels and reads never wait
- * for the disk; a halt survives restarts until it is resumed; one engine at a time uses a journal.
+ * journal cannot be written only exits are sent without a record, because a stop that is not sent costs more than one
+ * that a crash at that time loses; missed records are written when writes work again; cancels and reads never wait for
+ * the disk; a halt survives restarts until it is resumed; one engine at a time uses a journal.
  */
 import { resolve } from "node:path";
 import type { ServiceUser } from "../client/service-port.ts";
@@ -35,7 +35,7 @@ import { RecoverableLog } from "./recoverable-log.ts";
 
 interface PlacementJournalOptions {
   readonly config: JournalConfig;
-  /** Whose journal it is. */
+  /** Identity of the journal's owner. */
   readonly owner: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly users: readonly ServiceUser[];
@@ -83,7 +83,7 @@ class PlacementLog implements PlacementJournal {
   readonly #uidOf: ReadonlyMap<string, string>;
   /** Users and strategies of the orders this run sent or found, by client id. */
   readonly #senders = new Map<string, { readonly uid: string; readonly strategy: string }>();
-  /** Holdings of previous runs are booked. Before that, what an order executed cannot be added to them. */
+  /** True once holdings of previous runs are booked. Earlier, executions cannot be added to them. */
   #isRecalled = false;
   #log: RecoverableLog | undefined;
   #unlock: (() => Promise<void>) | undefined;
@@ -262,12 +262,12 @@ class PlacementLog implements PlacementJournal {
     });
     const reason = orderManager.leaves(clOrdId);
     if (reason === undefined) return;
-    // It need not be resolved. If this record is lost, the next run looks and finds nothing.
+    // The record need not be durable. If it is lost, the next run searches for the order and finds nothing.
     this.#write({ type: "unsent", uid, clOrdId });
     throw new SluiceError("JOURNAL_FAILED", `${clOrdId} was written down and not sent: ${reason}.`);
   }
 
-  /** A change of an order: from here on it may be the larger of both. */
+  /** Records a change of an order. From here on the order may have the larger of both sizes. */
   async #writeChange({ body, key = "" }: WireRequest): Promise<void> {
     const log = this.#log;
     if (log === undefined)
@@ -293,32 +293,35 @@ class PlacementLog implements PlacementJournal {
   }
 
   #noteOrder({ clOrdId, phase, record, strategy }: EventOf<"order.changed">): void {
-    // The recovery reports an order that ends before once more.
+    // Recovery reports an order once more if it ends before that.
     if (!finalPhases.includes(phase) || !this.#isRecalled) return;
     const sender = this.#senders.get(clOrdId);
     if (sender === undefined) return;
     const { uid } = sender;
-    // It stays open, for the next run to find its strategy, until it is booked.
+    // The order stays open until it is booked, so that the next run looks for its strategy.
     if (strategy === "" && sender.strategy === "" && this.#heldAfter(uid, "", record).held !== undefined) return;
     this.#senders.delete(clOrdId);
-    // Not flushed by itself: should it be lost, the next run asks once more, with the same answer.
+    // Not flushed separately. If the record is lost, the next run asks again and gets the same answer.
     this.#write({ type: "over", uid, clOrdId, phase, ...this.#heldAfter(uid, strategy || sender.strategy, record) });
   }
 
-  /** With what its strategy has booked, orders that are not over included. */
+  /** The holding with what its strategy has booked, including orders that are not over. */
   #withBooked(held: Held): Held {
     const booked = this.#options.deskOf(held.uid).positions.booked(held.strategy, held.instId);
     return booked === undefined ? held : { ...held, booked };
   }
 
-  /** The whole holding that an order leaves, where something of it was executed. */
+  /** The whole holding after an order, if the order executed something. */
   #heldAfter(uid: string, strategy: string, record: OrderRecord | undefined): { readonly held?: Held } {
     const traded = record === undefined ? undefined : this.#options.deskOf(uid).tradedBy(record);
     if (record === undefined || traded === undefined) return {};
     return { held: this.#withBooked(this.#holdings.with({ uid, strategy, instId: record.instId, ...traded })) };
   }
 
-  /** Wider limits than a previous run's have to be meant: a slip in a config would cost money at once. */
+  /**
+   * Refuses wider limits than a previous run's until they are confirmed, because a slip in a config could cost money at
+   * once.
+   */
   #checkLimits(): void {
     const { config, rules } = this.#options;
     const before = this.#decisions.limits;
@@ -342,8 +345,8 @@ class PlacementLog implements PlacementJournal {
   }
 
   /**
-   * Holdings of previous runs no longer count, all or those of some instruments: positions and losses are counted from
-   * here on.
+   * Discards the holdings of previous runs, all or those of some instruments: positions and losses are counted from now
+   * on.
    */
   #resetRiskCounters(): void {
     const { resetRiskCounters: which = false, dir } = this.#options.config;

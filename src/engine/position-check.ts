@@ -1,11 +1,12 @@
 /**
  * Position check: compares the account's position of each swap with what strategies hold together by their own fills.
  *
- * Invariants: a difference is reported once when it begins and once when it is over, at most three an hour of an
+ * Invariants: a difference is reported once when it begins and once when it is over, at most three times an hour for an
  * instrument, and changes nothing; it has begun when two reads in a row show it while no own order is open, or four
- * where orders come and go, so that a fill on its way is none. Positions are read once a minute at least from the first
- * fill on, and every quarter of a minute while a difference is being looked at; reads that others need serve.
- * Not here: spot, of which an account has balances and no positions; what closes or adopts a difference
+ * reads while orders come and go, so that a fill on its way does not count as a difference. From the first fill on,
+ * positions are read at least once a minute, and every quarter of a minute while a difference is examined; reads for
+ * other purposes count.
+ * Not here: spot, for which an account has balances and no positions; closing or adopting a difference
  * (close-positions.ts, the operator).
  */
 import { type Observable, type Subscription, takeUntil } from "rxjs";
@@ -38,10 +39,10 @@ const readMs = 60_000;
 const lookMs = 15_000;
 const quietReads = 2;
 const busyReads = 4;
-/** Differences that are reported within an hour: where another program trades the same, they come and go. */
+/** Number of differences reported within an hour. If another program trades the same instrument, they come and go. */
 const toldMax = 3;
 const toldMs = 3_600_000;
-/** A close of the account's position is booked when its records were found, this long after its first call at most. */
+/** Longest time from the first close call until a close of the account's position is booked. */
 const closingMsMax = 150_000;
 
 /** A difference that is not reported yet. */
@@ -49,7 +50,7 @@ interface Suspicion {
   readonly off: string;
   readonly holders: string;
   readonly reads: number;
-  /** No own order was open at any of these reads. */
+  /** True if no own order was open at any of these reads. */
   readonly isQuiet: boolean;
 }
 
@@ -64,16 +65,16 @@ class AccountCheck {
   readonly #account: CheckedAccount;
   readonly #suspicions = new Map<string, Suspicion>();
   readonly #reported = new Map<string, PositionDifference>();
-  /** Instants at which differences of an instrument were reported last. */
+  /** Instants at which the latest differences of an instrument were reported. */
   readonly #told = new Map<string, readonly number[]>();
-  /** Instruments whose difference is only in the health. */
+  /** Instruments whose difference appears only in the health. */
   readonly #untold = new Set<string>();
   /** Closes at the service that are not booked yet, by instrument, and until when they count. */
   readonly #closing = new Map<string, number>();
   #reading = false;
   #looking: Subscription | undefined;
   #readAt = -1;
-  /** A read of before the last fill shows what was held then. */
+  /** A read from before the last fill shows what was held earlier. */
   #movedAt = -1;
 
   constructor(options: PositionCheckOptions, account: CheckedAccount) {
@@ -96,7 +97,7 @@ class AccountCheck {
     return [...this.#reported.values()];
   }
 
-  /** Reads once something was traded: who holds nothing costs no request. */
+  /** Begins to read once something was traded: an engine without positions sends no request. */
   #begin(): void {
     if (this.#reading || this.#instruments().length === 0) return;
     this.#reading = true;
@@ -136,7 +137,7 @@ class AccountCheck {
       return;
     }
     const own = orderManager.orders().filter(({ spec }) => spec.instId === instId);
-    // The outcome of these is not known: they may be the difference.
+    // The outcome of these orders is not known, so they may explain the difference.
     const isInDoubt = own.some(({ phase }) => phase === "sent" || phase === "unknown");
     if (isInDoubt || this.#isClosing(instId)) return;
     const before = this.#suspicions.get(instId);
@@ -177,7 +178,7 @@ class AccountCheck {
     this.#options.journal.append({ type: "position.agreed", uid: this.#account.user.uid, instId, pos });
   }
 
-  /** More often while there is something to look at, as long as it is not reported. */
+  /** Reads more often while a difference is examined and not yet reported. */
   #look(isNeeded: boolean): void {
     if (isNeeded === (this.#looking !== undefined)) return;
     this.#looking?.unsubscribe();

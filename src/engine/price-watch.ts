@@ -25,9 +25,9 @@ export class PriceWatch implements TriggerPrices {
   readonly #positions: Resources["positions"];
   readonly #quotes: Pick<LastQuotes, "hold">;
   readonly #followBars: OpenService["followBars"];
-  /** Real trading: market data may be lost. */
+  /** True in real trading, where market data may be lost. */
   readonly #isWatchful: boolean;
-  /** By instrument; forgotten when its bar closes. */
+  /** Latest price inside the open bar, by instrument; removed when the bar closes. */
   readonly #insideBars = new Map<string, string>();
   readonly #closings = new Map<string, Subscription>();
 
@@ -53,11 +53,11 @@ export class PriceWatch implements TriggerPrices {
       else if (trigger === "last") changed = this.#last(all, instId, listener, held);
       else changed = this.#best(all, instId, side, listener, held);
     } catch {
-      // Of an instrument that the market does not know nothing is traded: orders in it are refused in their own words.
+      // An instrument that the market does not know is not traded: orders in it are refused with their own reason.
     }
     return {
       changed,
-      // The last trade stays what it is while nothing is traded.
+      // The last trade stays valid while nothing is traded.
       mayBeSilent: trigger === "last" && !this.#isWatchful,
       end: () => {
         all.unsubscribe();
@@ -83,7 +83,7 @@ export class PriceWatch implements TriggerPrices {
     all.add(
       this.#market.quotes(instId).subscribe(({ bidPx, askPx }) => {
         quoted = true;
-        // Tickers carry the last price as well: they replace trades that were lost, and show that nothing was traded.
+        // Tickers also carry the last price. They replace trades that were lost, and show that nothing was traded.
         const px = side === undefined ? this.#market.lastPx(instId) : side === "sell" ? bidPx : askPx;
         if (px !== undefined) take(this.#now(px));
       }),
@@ -128,7 +128,10 @@ export class PriceWatch implements TriggerPrices {
     return inBars.changed;
   }
 
-  /** Notes a price inside a bar: what it triggers is sized by it, as the close of the bar before may be far off. */
+  /**
+   * Stores a price inside a bar. Orders that it triggers are sized by it, because the close of the previous bar may be
+   * far off.
+   */
   #noteInside(instId: string, px: string): void {
     this.#insideBars.set(instId, px);
     if (this.#closings.has(instId)) return;
@@ -139,7 +142,7 @@ export class PriceWatch implements TriggerPrices {
   }
 
   #mark(all: Subscription, instId: string, listener: Listener, held: HeldLevels): void {
-    // The account's marks come when positions are read: a bar's prices do not trigger, but its path counts what they
+    // The account's marks come when positions are read. A bar's prices do not trigger, but its path counts what they
     // may close.
     const inBars = this.#followBars?.(instId, { passed: () => undefined, levels: () => [], exits: () => held.exits() });
     if (inBars !== undefined) all.add(inBars.end);

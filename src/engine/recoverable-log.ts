@@ -1,9 +1,9 @@
 /**
- * Log of placements over a disk that may fail for a while: what leaves meanwhile, and how writing begins again.
+ * Log of placements on a disk that may fail for a while: decides what may leave meanwhile, and how writing resumes.
  *
- * Invariants: a failure is reported once and its end once; while it lasts only exits go without a record, and none
- * where another process continues the journal; the disk is tried every five seconds, and what was missed is part of the
- * state with which a new segment begins.
+ * Invariants: a failure is reported once and its end once; while it lasts only exits leave without a record, and no
+ * order leaves if another process continues the journal; the disk is tried every five seconds, and a new segment begins
+ * with a state that includes the missed records.
  * Not here: the records (placement-journal.ts), segments (journal/write-ahead-log.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -17,9 +17,9 @@ export class RecoverableLog {
   readonly #log: WriteAheadLog;
   readonly #clock: Clock;
   readonly #events: Pick<EventLog, "append">;
-  /** Why nothing can be written now. */
+  /** Reason why nothing can be written now. */
   #failed: string | undefined;
-  /** Exits that left meanwhile. */
+  /** Number of exits that left meanwhile without a record. */
   #unrecorded = 0;
   #isClosed = false;
 
@@ -29,17 +29,17 @@ export class RecoverableLog {
     this.#events = events;
   }
 
-  /** Why no order may be sent now. */
+  /** Reason why no order may be sent now. */
   refused(isExit: boolean): string | undefined {
     return isExit && !this.#log.isLost ? undefined : this.#failed;
   }
 
-  /** Appends a record. One that cannot be written is in the caller's state, with which writing begins again. */
+  /** Appends a record. If it cannot be written, it is part of the caller's state, with which writing resumes. */
   append(record: object): void {
     if (this.#failed === undefined) this.#log.append(record);
   }
 
-  /** Resolves when what was appended is durable, or when the exit of this id goes without. */
+  /** Resolves when the appended records are durable, or when the exit with this id may leave without its record. */
   async commit(exit?: string): Promise<void> {
     try {
       await this.#log.commit();

@@ -41,7 +41,10 @@ export const holdAsBefore = (accounts: UserAccounts, strategies: readonly string
   }
 };
 
-/** A journal may hold what older versions let pass: no start fails for it, and the position it was for is named. */
+/**
+ * Returns whether a recorded protection is well formed. A journal may contain what older versions accepted. The start
+ * does not fail for it, and the position is named.
+ */
 const isWellFormed = ({ strategy, name, instId, protect }: Protected, journal: EventLog): boolean => {
   const problem = malformedProtect(protect);
   if (problem === undefined) return true;
@@ -74,8 +77,8 @@ export const recall = (
     }
     if (planned !== undefined) account.orderManager.expect(clOrdId, planned);
     const spec = { instId, side: side as Side, ordType: ordType as OrdType, px, sz, reduceOnly };
-    // So far back the service's history is read; how long it may still be on its way is counted from this run's
-    // beginning.
+    // The service's history is read back to the time of sending. How long the order may still be on its way is counted
+    // from the beginning of this run.
     account.orderManager.recall(clOrdId, spec, clock.now() - Math.max(0, clock.wallNow() - sentAt), strategy);
   }
   if (beyond !== undefined) goBeyond(accounts, endOf, beyond);

@@ -22,14 +22,14 @@ export interface ClientUser extends Pick<User, "uid"> {
 /** Limits that the calls of a client keep. */
 export interface ClientOptions {
   readonly contract: Contract;
-  /** Limits that the calls keep: those of the contract when left out. */
+  /** Limits that the calls respect; by default those of the contract. */
   readonly layers?: readonly LayerSpec[];
   /** Room that is kept for exits. */
   readonly reserve?: Partial<ReservePolicy>;
 }
 
 /**
- * Opens the calls of every user of a service. The state of the quota is new: what was spent before is not known.
+ * Opens the calls of every user of a service. The state of the quota is new: earlier use is not known.
  *
  * @param service - what a config's service opened
  * @param options - contract, limits, and room that is kept for exits

@@ -4,7 +4,7 @@
  *
  * Invariants: nothing waits for a warning; a shared key or name is reported once, in an event that names the remedy; a
  * late order of a previous run does not count as a second engine.
- * Not here: the reaction: the quota counts the other clients' requests, the order manager adopts the orders.
+ * Not here: the reaction. The quota counts the other clients' requests, and the order manager adopts the orders.
  */
 import type { EventLog } from "../journal/event-log.ts";
 import type { EventOf } from "../journal/events.ts";
@@ -12,12 +12,12 @@ import type { Ledger } from "../scheduler/quota/ledger.ts";
 
 /** Number of seconds in which the service counted more requests of a key than we sent, before a warning. */
 const keyWindowsLeast = 3;
-/** Requests of a previous run have landed by then. */
+/** Time after which requests of a previous run have landed. */
 const lateMs = 60_000;
-/** So many orders at once are of no previous run. */
+/** A previous run leaves fewer orders than this at once. */
 const ordersLeast = 3;
 
-/** `found`: client order ids of the orders that are known at a moment. */
+/** `found` returns the client order ids of the orders that are known at that moment. */
 export const watchSharedAccess = (
   journal: EventLog,
   ledger: Pick<Ledger, "othersUse">,
@@ -56,19 +56,19 @@ export const watchSharedAccess = (
   journal.on(["engine.started", "action.answered", "order.changed"], (event) => {
     if (event.type === "engine.started") {
       tradesSince = event.at;
-      // Orders that rest already are of a previous run, whenever their records arrive.
+      // Orders that already rest are of a previous run, even if their records arrive later.
       for (const { clOrdId } of found()) known.add(clOrdId);
     } else if (event.type === "action.answered" && !isKeyReported) takeAnswer(event.at);
     else if (event.type === "order.changed" && !isInstanceReported) takeOrder(event);
   });
 };
 
-/** Share of a window's capacity from which on the use by others is reported. */
+/** Share of a window's capacity from which use by others is reported. */
 const reportedShare = 0.1;
-/** The windows are looked at this often at most. */
+/** Shortest time between two looks at the windows. */
 const lookMs = 1_000;
 
-/** Reports use by other clients once a window and layer. */
+/** Reports use by other clients once for each window and layer. */
 export const monitorForeignUsage = (journal: EventLog, ledger: Pick<Ledger, "othersUse">): void => {
   const reported = new Map<string, number>();
   let lookedAt = Number.NEGATIVE_INFINITY;

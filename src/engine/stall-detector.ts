@@ -30,11 +30,11 @@ const doubtMs = 5_000;
 /** Watches until it is unsubscribed. */
 export const detectStalls = ({ clock, journal, accounts }: StallDetectorOptions): Subscription => {
   let timer: Timer | undefined;
-  /** Kept from placing until the state was read again. */
+  /** Order managers that may not place until the state was read again. */
   const held = new Set<Pick<OrderManager, "mode" | "setMode">>();
   let recovery = new Subscription();
 
-  /** Holds entries back until the state was read again: pushes may be lost, and wanted orders may be old. */
+  /** Holds entries back until the state was read again, because pushes may be lost and wanted orders outdated. */
   const recover = (lateMs: number): void => {
     recovery.unsubscribe();
     const since = clock.now();

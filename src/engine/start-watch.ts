@@ -1,8 +1,8 @@
 /**
  * Start watch: reports what a start is waiting for: a service that does not answer, quota, a rate limit.
  *
- * A read whose answer is lost is given up sooner than otherwise, so that a standby need not wait for it; later each
- * time, as a way may be slow.
+ * If the answer to a read is lost, the read is given up sooner than otherwise, so that a standby need not wait for it.
+ * Each time it is given up later, because the connection may be slow.
  *
  * Invariants: each reason is reported as soon as it is known and repeated at intervals, only while the engine starts; a
  * wrong address fails the start, at once or with the third such answer in a row; a rate limit never does, as the next
@@ -26,9 +26,9 @@ export interface StartWatch {
   readonly interceptor: Interceptor;
   begin(): void;
   end(): void;
-  /** The source, or an error where the service cannot be at its address. */
+  /** Returns the source, with an error if the service cannot be at its address. */
   readonly guard: <T>(source$: Observable<T>) => Observable<T>;
-  /** Instant at which a rate limit last refused, or quota was waited for. */
+  /** Instant at which a rate limit last refused, or at which the engine last waited for quota. */
   readonly limitedAt: () => number;
 }
 
@@ -39,26 +39,25 @@ interface StartWatchOptions {
   readonly baseUrl: string | undefined;
 }
 
-/** A reason is reported again after this. */
+/** Time after which a reason is reported again. */
 const againMs = 15_000;
-/** A request that was not answered for so long is worth a word. */
+/** Time without an answer after which a request is reported. */
 const silentMs = 3_000;
-/** A read is given up after so long, then after twice as long, then when the transport does. */
+/** Time after which a read is given up; then twice as long, then the transport decides. */
 const patienceMsLeast = 3_000;
 const patienceMsMost = 6_000;
 /** Shorter waits for quota are not reported. */
 const waitMsLeast = 2_000;
 
 /**
- * Nothing is there, and nothing will be by waiting: no such host, or one that is another by its certificate or
- * protocol.
+ * Errors that waiting does not cure: no such host, or a host that is another one by its certificate or protocol.
  */
 const wrongHost = /^(ENOTFOUND|EPROTO|ERR_TLS_.*|CERT_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|UNABLE_TO_.*|HPE_.*)$/;
 const wrongPath: readonly number[] = [301, 302, 307, 308, 404, 410];
-/** A proxy that is being restarted answers so, too, but not again and again. */
+/** A proxy that is being restarted may give such answers too, but not repeatedly. */
 const wrongPathsMax = 3;
 
-/** Code and words of an answer that is no success; empty for a success and for what is no answer of the service. */
+/** Code and text of an answer that is no success; empty for a success and for an answer that is not the service's. */
 const refusalIn = (body: unknown): string => {
   if (body === null || typeof body !== "object") return "";
   const { code, msg } = body as { readonly code?: unknown; readonly msg?: unknown };
@@ -133,7 +132,7 @@ class RequestsOfStart implements StartWatch {
     const timer = this.#clock.setTimer(this.#clock.now() + ms, () => {
       if (!this.#isOn || isOver) return;
       isOver = true;
-      // Reads that wait side by side are one lesson.
+      // Reads that wait side by side count once.
       if (this.#patienceMs === ms) this.#patienceMs = 2 * ms;
       sink.failed(
         new SluiceError("OUTCOME_UNKNOWN", `${endpoint}: no answer within ${ms} ms, while the engine starts.`),

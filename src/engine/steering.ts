@@ -68,7 +68,7 @@ export const steeringOf = (own: SteeringParts): Steering => {
 
 const wordsMax = 500;
 
-/** Bounds a text that comes from a port before it is kept. */
+/** Bounds the length of a text from a port before it is kept. */
 const words = (what: string, text: unknown): string => {
   if (typeof text === "string") return text.slice(0, wordsMax);
   throw new SluiceError("CONFIG_INVALID", `operatorActed: ${what} is ${typeof text}, not text. Write "" for no text.`);
@@ -93,7 +93,7 @@ const viewOf = ({ parts: { accounts }, strategyHost }: SteeringParts, given: Str
   };
 };
 
-/** All cancels are queued before any result is awaited, as a batch holds what is queued when it is sent. */
+/** All cancels are queued before any result is awaited, because a batch takes what is queued when it is sent. */
 const cancelIn = (
   accounts: readonly UserAccount[],
   { strategy, clOrdId, ...where }: OrdersOfEngine,
@@ -147,7 +147,7 @@ const resourcesOf = ({ user: { uid: user }, resources: all }: UserAccount, now: 
     return { user, name, ageMs: at < 0 ? undefined : now - at, stale, problem: stale ? problem : "" };
   });
 
-/** Keeps what events report of the journal and anomalies; the rest is read on request. */
+/** Keeps what events report about the journal and anomalies. The rest is read on request. */
 const healthReader = ({ parts, inTime }: SteeringParts): (() => EngineHealth) => {
   const { accounts, durable, extensions, journal, service } = parts;
   const { clock } = service;

@@ -1,5 +1,5 @@
 /**
- * Streams of what a strategy has: its positions, its profit and its orders.
+ * Streams of one strategy: its positions, its profit and its orders.
  *
  * Invariants: a subscriber receives the current state, then one value after each fill; an order that is over has left
  * the list of open orders; profit follows the prices of open positions, at most once a second, and costs nothing while
@@ -17,7 +17,7 @@ import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position, Positions } from "../orders/positions.ts";
 
 /**
- * Price changes of a service's market; none of an instrument that the market does not know. Tickers of a real service
+ * Price changes of a service's market; none for an instrument that the market does not know. Tickers of a real service
  * carry every price; a recording may have only trades or bars.
  */
 export const priceChangesOf =

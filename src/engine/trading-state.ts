@@ -18,7 +18,8 @@ import type { UserAccounts } from "./user-account.ts";
 
 /**
  * No new entries; every open entry is canceled with highest priority, including those in flight. With `full` there are
- * no new orders at all, and exits are canceled too. So they are where the positions themselves are to be closed.
+ * no new orders at all, and exits are canceled too. They are also canceled when the positions themselves are to be
+ * closed.
  */
 export const haltWith =
   (accounts: UserAccounts, strategies: readonly string[]) =>
@@ -48,7 +49,7 @@ const restrict = (accounts: UserAccounts, mode: Restriction, reason: string, str
     if (!isStricter(orderManager.restrictionOf(strategy), mode)) setModeOf(orderManager, mode, reason, strategy);
 };
 
-/** A second halt reports its own reason. */
+/** Reports the reason of a second halt. */
 const announceAgain = ({ all }: UserAccounts, journal: EventLog, reason: string): void => {
   if (all.every(({ orderManager }) => orderManager.mode === "halted"))
     journal.append({ type: "mode.changed", mode: "halted", reason, ...(isStopped({ all }) && { full: true }) });
@@ -60,7 +61,7 @@ const isStopped = ({ all }: Pick<UserAccounts, "all">): boolean =>
 /** Records a decision for the next run. */
 export type Decide = (mode: "active" | "halted", reason: string, full?: boolean) => void;
 
-/** Strategies have lost more than they may together. */
+/** Halts trading because all strategies together have lost more than the limit. */
 export const haltForLoss = (
   accounts: UserAccounts,
   durable: { readonly decide: Decide } | undefined,
@@ -72,7 +73,7 @@ export const haltForLoss = (
 };
 
 export interface Switches {
-  /** No new entries, and every entry of ours is canceled first of all; with `full` exits as well. */
+  /** Stops new entries and cancels every entry of ours first; with `full` exits as well. */
   readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   readonly resume: (reason: string, whom?: Whom) => void;
 }
@@ -140,7 +141,7 @@ const refuseResume = (strategy: string | undefined): never => {
   );
 };
 
-/** One engine does not go on while its group is halted. */
+/** Refuses to resume one engine while its group is halted. */
 const checkGroup = ({ group: joined }: { readonly group: EngineGroup | undefined }): void => {
   if (joined?.halted === undefined) return;
   throw new SluiceError(
@@ -180,7 +181,7 @@ const noteDecision = (accounts: UserAccounts, strategy: string | undefined): voi
   if (strategy === undefined) decided.set(accounts, decisionsOf(accounts) + 1);
 };
 
-/** Halt and resume of one extension: it ends no halt but its own. */
+/** Halt and resume of one extension, which ends only its own halt. */
 export const haltOfExtension = (
   parts: () => { readonly accounts: UserAccounts; readonly halt: ReturnType<typeof haltWith> },
 ): Pick<ExtensionContext<never>, "halt" | "resume"> => {

@@ -3,7 +3,7 @@
  * order manager.
  *
  * Invariants: users share the address, the queue and the ledger, and nothing else: no record, order or key of one user
- * reaches another; instruments are the same for all and are read once.
+ * reaches another; the list of instruments is the same for all and is read once.
  */
 import { type Observable, takeUntil } from "rxjs";
 import { createGateway, type Gateway } from "../client/gateway.ts";
@@ -33,8 +33,8 @@ import { PriceWatch } from "./price-watch.ts";
 import { equityStream, priceChangesOf } from "./strategy-streams.ts";
 
 /**
- * In real trading an open position without a price is a danger at once; on paper the market may be one that is quoted
- * rarely.
+ * Time without a price after which an open position is reported. In real trading a missing price is a danger at once;
+ * on paper the market may be one with few quotes.
  */
 const priceSilenceMsOf = ({ watchful, realTime }: OpenService): number | undefined => {
   if (watchful === true) return 5_000;
@@ -58,9 +58,9 @@ interface UserAccountParts {
   readonly flagOnly?: (() => string | undefined) | undefined;
   /** Milliseconds for which an exit lets another process that may lead go first. */
   readonly yieldMs?: (() => number) | undefined;
-  /** An order that the journal may lack was found at the service. */
+  /** Called when an order was found at the service that the journal may lack. */
   readonly onFound: (uid: string, found: FoundIntent) => void;
-  /** All strategies together have lost more than they may. */
+  /** Called when all strategies together have lost more than the limit. */
   readonly onLoss: (reason: string) => void;
   /** Records for the next run that the protection of a user's position changed. */
   readonly onProtection: (uid: string, record: ProtectionRecord) => void;
@@ -76,10 +76,10 @@ interface UserAccountParts {
 const pushedMsOf = ({ pendingPushedMs }: OpenService): Partial<Freshness> =>
   pendingPushedMs === undefined ? {} : { pendingPushedMs };
 
-/** Part of a minute window below which what is left after the reserve is scarce. */
+/** Part of a minute window: quota is scarce while less than this is left after the reserve. */
 const scarcePart = 0.1;
 
-/** Returns true while a slot pauses whose post-only orders are rejected one after the other. */
+/** Returns true while a slot has to pause after several post-only orders in a row were rejected. */
 const pausesNow = (
   pause: PostOnlyPause = "scarce",
   windows: ReturnType<Ledger["state"]>,
@@ -93,7 +93,7 @@ const pausesNow = (
         free - reserved < capacity * scarcePart,
     ));
 
-/** `listed` is the list to use, where another account reads it already. */
+/** `listed` is the list of another account that already reads it. */
 const createUserAccount = (
   parts: UserAccountParts,
   user: ServiceUser,
@@ -160,7 +160,7 @@ const createUserAccount = (
     },
     onOpenOrders: (count) => {
       ledger.noteOpen(user.uid, count);
-      // Own orders are tracked with or without a subscriber; without any, nothing has to be read.
+      // Own orders are tracked with or without a subscriber. Without any own order, nothing has to be read.
       if (isHeld === count > 0) return;
       isHeld = !isHeld;
       if (isHeld) resources.pending.hold();
@@ -176,7 +176,7 @@ const createUserAccount = (
       resources.pending.refresh(needed);
     },
   });
-  // What was refused for want of a price can be sized now.
+  // Orders that were refused for lack of a price can be sized now.
   quotes.onFirst(() => {
     orderManager.reconsider();
   });
