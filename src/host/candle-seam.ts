@@ -32,7 +32,7 @@ export class CandleSeam {
   }
 
   begin(live: Observable<Candle>): TeardownLogic {
-    // Before history is queried, so that there is no gap between the two.
+    // Subscribed before history is queried, so that there is no gap between the two.
     this.#subscriber.add(
       live.subscribe({
         next: (bar) => {

@@ -18,8 +18,8 @@ export type LeverageConfig = Readonly<
 const lever = { type: "string", pattern: "^[1-9]\\d*(\\.\\d+)?$", maxLength: 10 } as const;
 
 /**
- * The instruments are swaps, as leverage exists for contracts only; whether a leverage is allowed, the service decides
- * at the start.
+ * The instruments are swaps, because leverage exists for contracts only. The service decides at the start whether a
+ * leverage is allowed.
  */
 const leverageSchema = {
   type: "object",
@@ -69,7 +69,7 @@ const layerSchema = {
       type: "object",
       additionalProperties: false,
       required: ["name", "kind"],
-      // What a header may be called; any case.
+      // Allowed names of headers, in any case of letters.
       properties: {
         name: { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" },
         kind: { type: "string", enum: ["used", "remaining"] },

@@ -31,7 +31,7 @@ interface QuotaConfig extends Partial<Omit<ReservePolicy, "elementWeight">> {
   /** Shares by strategy name when several compete; 1 where none is given. */
   readonly shares?: Readonly<Record<string, number>>;
   /**
-   * The service's layers, where they are not the three of its description: per endpoint, counted by element, other
+   * The service's layers, if they are not the three of its description: limits by endpoint, counted by element, other
    * windows, bans.
    */
   readonly layers?: readonly LayerSpec[];
@@ -204,7 +204,7 @@ export const profileIn = ({ profile = {}, service }: WithProfiles): ProfileOverr
   return Object.fromEntries(groups.map((group) => [group, { ...brought[group], ...own[group] }]));
 };
 
-/** The commonest slip: the strategy itself instead of what calling it with options gives. */
+/** Detects the most common mistake: the definition of a strategy instead of the result of calling it with options. */
 const checkCalled = (config: unknown): void => {
   const given = config as Partial<Record<"service" | "strategies" | "plugins", unknown>> | undefined;
   if (typeof given?.service === "function") throw uncalled("config.service", "backtest({ fixture: … })");

@@ -174,7 +174,7 @@ export interface PositionEnding {
   readonly pos: string;
   /** As it was last seen, in base currency; positive long. */
   readonly left: string;
-  /** Why it was not closed. */
+  /** Reason why it was not closed. */
   readonly reason: string;
   /** The strategy whose holding it was; left out for a position of the account. */
   readonly strategy?: string;
@@ -250,18 +250,18 @@ export interface PluginContext<O> extends SharedState, Steering {
   readonly quotaNow: () => QuotaState;
   /**
    * Ends entries: none is placed, and every resting one of this engine is canceled first of all. Stops, targets and
-   * exits of what is held stay in force; with `full` they are canceled and suspended as well. Emits each canceled
-   * order, completes when none is left.
+   * exits of open positions stay in force; with `full` exits are canceled and protections suspended as well. Emits each
+   * canceled order, and completes when none is left.
    */
   readonly halt: (reason: string, options?: HaltOptions) => Observable<CancelResult>;
   /**
-   * `halt`, and then every position of the account is closed at the market, also those of other clients, and what
-   * strategies hold of spot. Emits the outcome of each, and completes within two minutes and a half.
+   * Halts and then closes every position of the account at the market, including those of other clients, and sells what
+   * strategies hold of spot. Emits the outcome of each, and completes within two and a half minutes.
    *
    * With `strategy` that strategy alone is halted, and what it holds by its own fills is closed by market orders of
    * exactly that size, regardless of what other strategies hold. With `instId` alone the account's position of that
-   * instrument is closed, and every strategy that has traded it or has orders in it is halted. What is unclear is
-   * refused before anything is done: a strategy or condition that is unknown, an instrument of spot without a strategy.
+   * instrument is closed, and every strategy that has traded it or has orders in it is halted. An unclear request is
+   * refused before anything is done: an unknown strategy or condition, or a spot instrument without a strategy.
    */
   readonly closePositions: (reason: string, which?: PositionFilter) => Observable<PositionEnding>;
   /**

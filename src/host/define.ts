@@ -20,9 +20,9 @@ import { checkRequirementsOf, type PluginRequirements } from "./plugin-requireme
 import { observableOf, type StreamInput } from "./rxjs-version.ts";
 import type { Isolation, Plugin, PluginUndo, Strategy } from "./strategy.ts";
 
-/** The name of one of several instances; it appears in reports, events and quota shares. */
+/** Name of one of several instances; it appears in reports, events and quota shares. */
 export interface Naming {
-  /** Name in the config's place; the definition's when left out. */
+  /** Name in the config; the definition's name when left out. */
   readonly as?: string;
 }
 
@@ -75,7 +75,8 @@ export interface StrategyDefinition<S, O> {
   readonly options: S;
   /**
    * The set of orders wanted, as it changes: each emission replaces the last, completion withdraws all. An observable
-   * of any library, an asynchronous iterable, or a promise, whose one set is withdrawn at once as it completes then.
+   * of any library, an asynchronous iterable, or a promise. The single set of a promise is withdrawn at once, because a
+   * promise completes with its value.
    */
   wanted?(context: StrategyContext<ReadOptions<S, NoInfer<O>>>): StreamInput<readonly Wanted[]>;
   /** Anything else the strategy does, for example with `orders.place`; its values are ignored. */
@@ -88,21 +89,21 @@ export interface PluginDefinition<S, O> extends PluginRequirements {
   /** JSON Schema of an object. */
   readonly options: S;
   /**
-   * Strategies start when the promise of `setup` has resolved. The start of the engine fails where it rejects or takes
-   * longer than 30 s. Left out, the engine continues meanwhile, and a plugin that fails is stopped alone.
+   * Strategies start after the promise of `setup` has resolved. The start of the engine fails if it rejects or takes
+   * longer than 30 s. If left out, the engine continues meanwhile, and a plugin that fails is stopped alone.
    */
   readonly ready?: "before trading";
   /**
-   * Observes and steers. Called once when strategies start; what it returns, or a promise of that, ends it at the stop,
-   * last started first.
+   * Observes and steers. Called once when strategies start. What it returns, or what its promise resolves with, ends
+   * the plugin at the stop; plugins end in reverse order of their start.
    */
   setup?(context: PluginContext<ReadOptions<S, NoInfer<O>>>): PluginUndo | Promise<PluginUndo>;
   /**
-   * Contributes parts and steps. Called when the engine is made, before anything is opened; undefined where it adds
-   * none.
+   * Contributes parts and steps. Called when the engine is made, before anything is opened. Returns undefined if it
+   * adds nothing.
    */
   extend?(engine: ExtensionContext<ReadOptions<S, NoInfer<O>>>): EngineExtension | undefined;
-  /** Throws CONFIG_INVALID where the options do not fit their config. */
+  /** Throws CONFIG_INVALID if the options do not fit their config. */
   check?(config: EngineFacts, options: NoInfer<O>): void;
   /**
    * Its own events, which it declares in `PluginEvents`: the text of each for screens, logs and alerts, with its
@@ -140,7 +141,7 @@ const isolationSchema = {
   },
 } as const;
 
-/** Two seconds: a market that runs ahead of it further than that is not the one it decides about. */
+/** Two seconds: if a strategy is further behind the market, it no longer decides about the present market. */
 export const isolationDefaults: Isolation = { answerMs: 2_000, heapMb: 128 };
 
 const checkIsolation = (name: string, isolate: true | Partial<Isolation>): Isolation => ({
@@ -216,7 +217,7 @@ export const defineStrategy = <const S extends JSONSchema, O = Infer<S>>(
   return Object.assign(call, defined(definition));
 };
 
-/** A value that is no stream stays as it is: the host reports the error. */
+/** A value that is no stream is returned unchanged: the host reports the error. */
 const streamOf = <T>(source: StreamInput<T>): Observable<T> => observableOf<T>(source) ?? (source as Observable<T>);
 
 const requirementsOf = ({
@@ -277,7 +278,7 @@ export const definePlugin = <const S extends JSONSchema, O = Infer<S>>(
   return Object.assign(call, defined(definition));
 };
 
-/** A key that no config has does not compile. */
+/** Makes a key that no config has a compile error. */
 type WithKnownKeys<C> = C extends (...args: never) => unknown
   ? unknown
   : { readonly [K in Exclude<keyof C, keyof Config>]: never };
@@ -298,8 +299,7 @@ const here = new URL(".", import.meta.url).href;
 const place = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()\s][^()]*?):\d+:\d+\)?$/;
 
 /**
- * File of the caller as an address to import, files of this room, of the platform and of installed packages passed
- * over.
+ * File of the caller, as an address to import. Skips files of this folder, of the platform and of installed packages.
  */
 const fileOf = ({ stack = "" }: Error): string | undefined => {
   for (const line of stack.split("\n")) {

@@ -1,12 +1,12 @@
 /**
  * Disposables of a plugin or strategy, undone in reverse order.
  *
- * Invariants: every undo runs, even when others throw; a closed scope undoes at once what is added late.
+ * Invariants: every undo runs, even if others throw; an undo that is added to a closed scope runs at once.
  */
 
 export interface Disposables {
   add(undo: () => void): void;
-  /** Undoes everything, last first; returns what was thrown on the way. */
+  /** Undoes everything, last first. Returns the errors that were thrown. */
   close(): readonly unknown[];
 }
 

@@ -32,9 +32,9 @@ export interface EngineGroup {
 
 /** Findings of a plugin that waited until it may trade. */
 export interface Acquired {
-  /** Another process was seen to trade before: what it left is continued. */
+  /** True if another process was seen trading before; this one continues from its state. */
   readonly continues: boolean;
-  /** That process gave up in order. */
+  /** True if that process gave up in order. */
   readonly inOrder: boolean;
 }
 
@@ -60,18 +60,21 @@ export interface EngineExtension {
    */
   readonly interceptor?: Interceptor;
   /**
-   * Reason why this request must not leave. Asked last, right before its bytes are written. One that throws keeps it
-   * back.
+   * Reason why this request must not leave. Asked last, right before its bytes are written. If it throws, the request
+   * is not sent.
    */
   readonly blocks?: (request: WireRequest) => string | undefined;
-  /** Reason why no order may be sent now; exits may pass where entries may not. One that throws refuses. */
+  /** Reason why no order may be sent now; exits may pass where entries may not. If it throws, the order is refused. */
   readonly refuses?: (isExit: boolean) => string | undefined;
   /**
    * Reason why exits may leave only with the service's reduce-only flag, such as another process that may send the same
    * exit.
    */
   readonly flagOnly?: () => string | undefined;
-  /** Milliseconds for which an exit lets another process go first that may send the same one; 0 where none may. */
+  /**
+   * Milliseconds for which an exit waits, so that another process that may send the same exit goes first; 0 if there is
+   * none.
+   */
   readonly yieldMs?: () => number;
   /** Opens the folder of the journal. One extension of an engine may have it. */
   readonly openDisk?: (dir: string) => Promise<Disk>;
@@ -100,7 +103,7 @@ export interface ExtensionAccount {
   readonly isExit: (clOrdId: string) => boolean;
   /** True for an exit that is sent without the service's reduce-only flag. */
   readonly isUnflaggedExit: (clOrdId: string) => boolean;
-  /** Considers again every order that was refused or kept back. */
+  /** Evaluates again every order that was refused or held back. */
   readonly reconsider: () => void;
   /**
    * A watchdog cancels orders of this user when the engine is silent. Call `reconsider` when the result of `standing`
@@ -123,22 +126,22 @@ export interface ExtensionContext<O> {
   readonly service: Pick<OpenService, "clock" | "users" | "watchful" | "realTime">;
   /** Appends events, and calls back for events by type. */
   readonly events: Pick<EventLog, "append" | "on">;
-  /** Users of the service; to be called from `load` on. */
+  /** Users of the service. Call it only from `load` on. */
   readonly accounts: () => readonly ExtensionAccount[];
   /** The rate limiter. */
   readonly quota: {
     /** Spends only what the division grants. */
     readonly divide: (division: Division) => void;
-    /** Quota may have become available. */
+    /** Called when quota may have become available. */
     readonly wake: () => void;
   };
   /** Halts all trading: no entries, and every resting entry is canceled. */
   readonly halt: (reason: string) => void;
   /** Ends this extension's halt, unless anything else has halted or resumed the engine since: then it returns false. */
   readonly resume: (reason: string) => boolean;
-  /** Records a halt or its end for the next run, where the config has a journal. */
+  /** Records a halt or its end for the next run, if the config has a journal. */
   readonly decide: (mode: "active" | "halted", reason: string) => void;
-  /** True where `acquire` found that another process traded before this one and gave up in order. */
+  /** True if `acquire` found that another process traded before this one and gave up in order. */
   readonly isHandedOver: () => boolean;
   /** Stops the engine, because another process has taken over. */
   readonly depose: (leader: string) => void;

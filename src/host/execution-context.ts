@@ -30,26 +30,27 @@ export interface Owner {
   /** Its subscriptions and timers; closed when it has ended. */
   readonly life: Subscription;
   /**
-   * Set while work of its undo is awaited: timers are the machine's then, because the engine's time may not advance.
+   * Set while work of its undo is awaited. Its timers then use the machine's time, because the engine's time may not
+   * advance.
    */
   readonly ending?: boolean;
   /** Its promises are followed (`followPromises`); files and sockets do not carry the context. */
   readonly followed?: boolean;
-  /** Given to code whose runs must be repeatable: its chance is this, and the network is closed to it. */
+  /** Random numbers for code whose runs must be repeatable. Network access is closed to such code. */
   readonly sealed?: Random;
 }
 
 const present = new AsyncLocalStorage<Owner | undefined>();
 let installed = false;
-/** Switches that have not been undone; without any, the async context alone knows whose code runs. */
+/** Number of switches that have not been undone. At zero, the async context alone identifies the running code. */
 let depth = 0;
 let here: Owner | undefined;
 /** Value of the async context while owners are switched. */
 let bound: Owner | undefined;
-/** The depth at which a stretch hands out its values; below any real one when there is no stretch. */
+/** The depth at which a stretch delivers its values; below any real depth when there is no stretch. */
 let stretchDepth = -1;
 
-/** Whose code is running; undefined for the engine's own. */
+/** Owner of the running code; undefined for the engine's own. */
 export const ownerNow = (): Owner | undefined => (depth === 0 ? present.getStore() : here);
 
 const bind = (context: Owner | undefined): void => {
@@ -57,7 +58,7 @@ const bind = (context: Owner | undefined): void => {
   present.enterWith(context);
 };
 
-/** From here on the owner's code runs; call `leave` with the result in every case. */
+/** The owner's code runs from here on. Call `leave` with the result in every case. */
 export const enter = (owner: Owner | undefined): Owner | undefined => {
   if (!installed) install();
   if (depth === 0) {
@@ -122,7 +123,7 @@ export const inside = <T>(owner: Owner, work: () => T): T => {
 };
 
 /**
- * Runs the engine's own code when an owner's code calls it, so that what the engine begins does not go on as that
+ * Runs the engine's own code when an owner's code calls it, so that work that the engine begins does not run as that
  * owner.
  *
  * @param work - the engine's own code
@@ -170,7 +171,7 @@ export const guarded = <A>(owner: Owner, work: (given: A) => void, given: A): vo
   }
 };
 
-/** An RxJS action on an owner's clock: runs, and runs again when it asks to from within. */
+/** An RxJS action on an owner's clock. It runs again if it schedules itself while it runs. */
 class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
   readonly #owner: Owner;
   readonly #run: (state: T | undefined) => void;
@@ -199,7 +200,7 @@ class OwnedAction<T> extends Subscription implements SchedulerAction<T> {
   #fire(state: T | undefined): void {
     this.#timer = undefined;
     guarded(this.#owner, () => this.#run(state), undefined);
-    // Like RxJS's own: an action that did not ask for more from within is over.
+    // As in RxJS, an action that did not schedule itself while it ran is over.
     if (this.#timer === undefined) this.unsubscribe();
   }
 }
@@ -234,8 +235,8 @@ const onRejection = (reason: unknown, promise: Promise<unknown>): void => {
 };
 
 /**
- * A rejected promise of an owner fails that owner, not the process; what belongs to none ends as it would have. Once a
- * process.
+ * A rejected promise of an owner fails that owner, not the process. A rejection that belongs to no owner has its usual
+ * effect. Installed once per process.
  */
 export const watchUnhandledRejections = (): void => {
   if (watched) return;

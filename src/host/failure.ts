@@ -20,10 +20,10 @@ export const itsStart = Symbol("start");
 /** Place of a failure, and the value that was handled; each undefined where it is not known. */
 export type Occasion = Pick<Failure, "place" | "handling">;
 
-/** Key on errors that represent an error of another thread. */
+/** Occasions of errors that represent an error of another thread. */
 const elsewhere = new WeakMap<Error, Occasion>();
 
-/** The error, noted as thrown there. */
+/** Returns the error, recorded as thrown there. */
 export const thrownAt = <E extends Error>(error: E, occasion: Occasion): E => {
   elsewhere.set(error, occasion);
   return error;
@@ -91,7 +91,7 @@ const described = (value: unknown): string | undefined => {
 const own = fileURLToPath(new URL("../", import.meta.url));
 const frame = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()\s][^()]*?):(\d+):(\d+)\)?$/;
 
-/** The first frame of the author's. */
+/** The first stack frame of the author's file. */
 const placeOf = (error: unknown): string | undefined => {
   for (const line of stackOf(error).split("\n")) {
     const [, address, row, column] = frame.exec(line.trim()) ?? [];
@@ -104,7 +104,7 @@ const placeOf = (error: unknown): string | undefined => {
   return undefined;
 };
 
-/** Anything may have been thrown, also what throws when it is read. */
+/** Stack of a thrown value. Any value may be thrown, including one that throws when it is read. */
 const stackOf = (error: unknown): string => {
   try {
     const { stack } = error as { readonly stack?: unknown };

@@ -6,7 +6,7 @@
 const secretName =
   /secret|token|passphrase|passw|api_?key|private_?key|credential|webhook|authori[sz]ation|bearer|mnemonic|seed[-_ ]?phrase|signature|cookie/i;
 /**
- * Words that are also parts of others (`author`, `roundsNeeded`), so they count only as whole words: `sentryDsn`,
+ * Words that are also parts of other words (`author`, `roundsNeeded`), so they count only as whole words: `sentryDsn`,
  * `basic_auth`.
  */
 const secretWord = /(?:^|[^a-z])(?:o?auth|dsn)(?:[^a-z]|$)/;
@@ -17,7 +17,7 @@ const depthMax = 8;
  * Returns true for a value that is secret by its name.
  *
  * @param key - its name
- * @param value - a seed may be a number of a simulation, or the words of a wallet
+ * @param value - a seed is a secret only if it is text (the words of a wallet), not if it is a number of a simulation
  * @returns true where it is not to be shown
  */
 export const isSecret = (key: string, value: unknown): boolean =>

@@ -19,7 +19,7 @@ interface Piece {
 
 interface ReadCandles {
   readonly bars: readonly Candle[];
-  /** Bars that close after the instant of asking; they are left out. */
+  /** Number of bars that close after the instant of the query; they are left out. */
   readonly ahead: number;
 }
 
@@ -69,7 +69,7 @@ const pieceOf = (given: unknown, index: number, calendar: BarCalendar): Piece =>
   return { openedAt, at, bar };
 };
 
-/** March 1973 in milliseconds; as seconds it is the year 5138. */
+/** March 1973 in milliseconds. Read as seconds, the same number is a date in the year 5138. */
 const earliest = 100_000_000_000;
 
 const wholeBar = (instId: string, calendar: BarCalendar, end: number, parts: readonly Piece[]): Candle | undefined => {
@@ -78,7 +78,7 @@ const wholeBar = (instId: string, calendar: BarCalendar, end: number, parts: rea
   const whole = parts.findLast(({ openedAt, at }) => openedAt === start && at === end);
   if (whole !== undefined)
     return "closeFloat" in whole.bar ? (whole.bar as Candle) : candleOf(instId, end, barMs, whole.bar);
-  // What does not reach the end may still be written.
+  // A bar that does not reach the end may still be being written.
   if (parts.at(-1)?.at !== end) return undefined;
   const single = parts.filter((piece, index) => parts[index + 1]?.openedAt !== piece.openedAt);
   return candleOf(instId, end, barMs, single.map(({ bar }) => bar).reduce(joined));

@@ -1,8 +1,8 @@
 /**
  * Reader of history sources: queries them, synchronously or with a deadline, and reports missing data.
  *
- * Invariants: exactly one answer is passed on, an empty one where the source gave none; each problem is reported once
- * per series; where the service has its own history, time is virtual and an asynchronous answer is refused.
+ * Invariants: exactly one answer is passed on, an empty one if the source gave none; each problem is reported once per
+ * series; where the service has its own history, time is virtual and an asynchronous answer is refused.
  * Not here: order of bars and live data (candle-seam.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -44,7 +44,7 @@ export class HistoryReader {
     this.#onAnomaly = onAnomaly;
   }
 
-  /** True where a missing bar means that nothing was traded, not that data is missing. */
+  /** True if a missing bar means that nothing was traded, not that data is missing. */
   get isComplete(): boolean {
     return this.#own?.isComplete === true && this.#configured === undefined;
   }
@@ -230,7 +230,7 @@ export class HistoryReader {
   }
 }
 
-/** Bars of a source that built them of its rows. */
+/** Bars of a source that built them from its rows. */
 const builtBars = (answer: unknown, now: number): { readonly bars: readonly Candle[]; readonly ahead: number } => {
   const all = answer as readonly Candle[];
   const bars = all.filter(({ at }) => at <= now);
@@ -238,10 +238,10 @@ const builtBars = (answer: unknown, now: number): { readonly bars: readonly Cand
 };
 
 const pieces = [86_400_000, 3_600_000, 1_800_000, 900_000, 60_000] as const;
-/** So many bars are looked at to find the length of which all are made. */
+/** Number of bars that are examined to find the length that they all have. */
 const barsMax = 500;
 
-/** The longest usual bars of which the bars from `from` to `to` can be joined. */
+/** The longest usual bars from which the bars from `from` to `to` can be joined. */
 const pieceOf = (calendar: BarCalendar, from: number, to: number): number => {
   const begins: number[] = [];
   for (let at = calendar.startOf(from); at <= to && begins.length < barsMax; at = calendar.endOf(at)) begins.push(at);

@@ -13,7 +13,7 @@ export interface IsolatedFacts {
   readonly file: string | undefined;
   readonly name: string;
   readonly options: unknown;
-  /** JSON of the schema of its options, by which it is known again. */
+  /** JSON of the schema of its options, by which the definition is recognised. */
   readonly schema: string;
 }
 
@@ -46,11 +46,11 @@ export type ToThread =
       readonly seed: number;
       readonly listed: readonly InstrumentRecord[];
     }
-  /** Values of several streams in the order in which they came. */
+  /** Values of several streams in the sequence in which they arrived. */
   | { readonly kind: "values"; readonly values: readonly (readonly [stream: number, value: unknown])[] }
   | { readonly kind: "ended"; readonly stream: number; readonly error?: string }
   | { readonly kind: "listed"; readonly listed: readonly InstrumentRecord[] }
-  /** Answered when every message before it was processed. */
+  /** Answered when every earlier message was processed. */
   | { readonly kind: "ping" };
 
 export type FromThread =
@@ -64,5 +64,5 @@ export type FromThread =
   | { readonly kind: "unsubscribe"; readonly stream: number }
   | { readonly kind: "want"; readonly wanted: readonly Wanted[] }
   | { readonly kind: "failed"; readonly message: string; readonly occasion?: Occasion }
-  /** `completed`: its streams have ended. */
+  /** `completed` is true if its streams have ended. */
   | { readonly kind: "pong"; readonly completed: boolean };

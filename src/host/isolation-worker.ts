@@ -27,7 +27,7 @@ const say = (message: FromThread): void => {
 
 type Make = (options: unknown, naming: { readonly as: string }) => Strategy;
 
-/** The default export of the file, known again by its options. */
+/** The default export of the file, recognised by its options. */
 const load = async (): Promise<Strategy> => {
   const { default: make } = (file === undefined ? {} : await exportsOf(file)) as { readonly default?: unknown };
   const made = typeof make === "function" ? attempt(make as Make) : undefined;
@@ -42,7 +42,7 @@ const load = async (): Promise<Strategy> => {
   );
 };
 
-/** Undefined where the options are those of something else. */
+/** Undefined if the options belong to another definition. */
 const attempt = (make: Make): Strategy | undefined => {
   try {
     return make(options, { as: name });
@@ -68,7 +68,7 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
   journal.attach((event) => {
     if (event.type === "strategy.failed") say({ kind: "failed", message: event.message, occasion });
   });
-  // Noted before the event.
+  // Set before the event is emitted.
   let occasion: Occasion = {};
   const failures = new FailureLog(({ place, handling }) => {
     occasion = { ...(place !== undefined && { place }), ...(handling !== undefined && { handling }) };
@@ -84,7 +84,7 @@ const begin = (strategy: Strategy, { now, seed, listed }: Extract<ToThread, { re
     },
     // Orders that it placed by hand are withdrawn by the main thread when it receives the end.
     withdraw: () => want([]),
-    // What changes nothing is noticed where the orders are.
+    // Unchanged sets are detected where the orders are.
     renew: () => false,
     setStrategyMode: () => undefined,
   });

@@ -24,9 +24,11 @@ import { streamPaths } from "./isolation-messages.ts";
 import type { Isolation, Strategy } from "./strategy.ts";
 import { startThread } from "./worker-start.ts";
 
-/** Longest time that loading may take; as for a config. */
+/** Longest time that loading may take; the same as for a config. */
 const loadMsMax = 30_000;
-/** Values on their way to it; at full pace of the fastest market this is many times `answerMs`. */
+/**
+ * Maximum number of values on their way to it. At the full rate of the fastest market this is many times `answerMs`.
+ */
 const aheadMax = 200_000;
 const pings = 4;
 
@@ -58,7 +60,10 @@ class IsolatedThread {
   readonly #worker: Worker;
   readonly #streams: Streams;
   #isLoaded = false;
-  /** Pings in a row without an answer, each sent in a turn of its own: a blocked engine has not waited. */
+  /**
+   * Number of pings in a row without an answer. Each is sent in a turn of its own, because an engine that is blocked
+   * has not waited.
+   */
   #unanswered = 0;
 
   constructor(facts: IsolatedFacts, limits: Isolation, context: Context, wanted: Observer<readonly Wanted[]>) {
@@ -160,7 +165,7 @@ interface Streams {
   close(): void;
 }
 
-/** The engine's streams that the thread listens to; what comes in one turn leaves as one message. */
+/** The engine's streams that the thread listens to. The values of one turn leave as one message. */
 const createStreams = (context: Context, say: (message: ToThread) => void, tooFar: () => void): Streams => {
   const open = new Map<number, Subscription>();
   let batch: (readonly [number, unknown])[] = [];

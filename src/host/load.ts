@@ -15,7 +15,7 @@ import { createSystemClock } from "../clock/system-clock.ts";
 import { didYouMean, isSluiceError, SluiceError } from "../errors.ts";
 
 interface LoadOptions {
-  /** Handed to configs that are functions. */
+  /** Passed to configs that are functions. */
   readonly command?: string;
   readonly clock?: Clock;
 }
@@ -41,8 +41,8 @@ export const loadConfigFile = async (path: string, options: LoadOptions = {}): P
 };
 
 /**
- * Exports of a file. Of a file written for CommonJS, as files are below a package.json without `"type": "module"`, all
- * of it is the default export.
+ * Exports of a file. For a file written for CommonJS, as files are below a package.json without `"type": "module"`,
+ * everything it exports is the default export.
  *
  * @param address - of the file, to be imported
  * @returns its exports by name
@@ -63,7 +63,7 @@ const settle = async (file: string, name: string, command: string): Promise<unkn
   throw new SluiceError("CONFIG_INVALID", `${name}: ${source} ${spelled(value)}, not a config. Write ${example}`);
 };
 
-/** Also keeps the process alive: with nothing else to wait for, the platform would end it without a word. */
+/** Also keeps the process alive: with nothing else to wait for, the platform would end it silently. */
 const tooLate = (clock: Clock, name: string): Observable<never> =>
   after(clock, loadMsMax).pipe(
     map(() => {
@@ -74,7 +74,7 @@ const tooLate = (clock: Clock, name: string): Observable<never> =>
     }),
   );
 
-/** As people would type it here: relative below the working folder, absolute elsewhere. */
+/** The file name as a user would type it here: relative below the working folder, absolute elsewhere. */
 const shortName = (file: string): string => {
   const path = relative(process.cwd(), file);
   return path === "" ? "." : path.startsWith("..") ? file : path.replaceAll("\\", "/");
@@ -114,7 +114,7 @@ const neighbours = (file: string): string => {
   return `${near} In ${name}: ${names.slice(0, neighboursMax).join(", ")}${rest}.`;
 };
 
-/** Runs a piece of the user's file and reports its failure as theirs. */
+/** Runs a piece of the user's file and reports its failure as the user's. */
 const inFile = async <T>(file: string, name: string, verb: string, run: () => T | Promise<T>): Promise<T> => {
   try {
     return await run();
@@ -128,7 +128,7 @@ const inFile = async <T>(file: string, name: string, verb: string, run: () => T 
 const headOf = (error: SluiceError): string =>
   error.issues.length === 0 ? error.message : (error.message.split("\n  - ")[0] ?? "");
 
-/** The compiler names its output format, and not what chose it. */
+/** Adds advice: the compiler names its output format, but not the setting that chose it. */
 const adviceOn = (text: string): string =>
   text.includes('"cjs" output format')
     ? '. The package.json beside it has no "type": "module": add it, or rename the file to .mts or .mjs'

@@ -78,7 +78,7 @@ const rowsAfterHistory = <T extends Trade | Quote>(
   new Observable((subscriber) => {
     let waiting: T[] | undefined = [];
     let ended = false;
-    // What a stream replays to a new subscriber may be the last row of history.
+    // The value that a stream replays to a new subscriber may be the last row of history.
     let offered: number | undefined;
     subscriber.add(
       live.subscribe({

@@ -9,7 +9,7 @@ import type { CancelResult, OrderFilter } from "../orders/manual-orders.ts";
 import type { OrderUpdate } from "../orders/order-update.ts";
 import type { Position } from "../orders/positions.ts";
 
-/** With this the reason of a halt begins that all engines of a group have received. */
+/** Prefix of the reason of a halt that all engines of a group have received. */
 export const groupHaltPrefix = "everywhere: ";
 
 /** Current state of a strategy. */
@@ -54,14 +54,14 @@ export interface EndpointLatency {
   readonly maxMs: number;
 }
 
-/** A part of a user's state at the service, and how old what is known of it is. */
+/** A part of a user's state at the service, with the age of the engine's knowledge of it. */
 export interface ResourceHealth {
   /** uid of the user. */
   readonly user: string;
   readonly name: "instruments" | "pending" | "history" | "balances" | "positions";
   /**
-   * Milliseconds since this was the service's state; undefined before it was read. A resource without a subscriber is
-   * not read.
+   * Milliseconds since the service was known to be in this state; undefined before the first read. A resource without a
+   * subscriber is not read.
    */
   readonly ageMs: number | undefined;
   readonly stale: boolean;
@@ -77,8 +77,8 @@ interface StandbyProcess {
 }
 
 /**
- * A product of which the account holds something else than strategies hold together by their own fills. Base currency,
- * negative short.
+ * A product of which the account holds another quantity than strategies hold together by their own fills. Base
+ * currency, negative when short.
  */
 export interface PositionDifference {
   /** uid of the user. */
@@ -88,7 +88,7 @@ export interface PositionDifference {
   readonly account: string;
   /** Net of all strategies. */
   readonly held: string;
-  /** Its holder. */
+  /** The strategies that hold it. */
   readonly holders: readonly { readonly strategy: string; readonly qty: string }[];
 }
 
@@ -184,14 +184,15 @@ export interface Steering {
    */
   readonly cancel: (where?: OrdersOfEngine) => Observable<CancelResult>;
   /**
-   * Ends a strategy and starts it with some options replaced, also one that has failed or completed; one that is halted
-   * stays so. Its orders stay until its first set. CONFIG_INVALID when they do not fit its schema, and nothing has
-   * changed; ENGINE_STATE while it does not run. The next run of the program takes the options of the config again.
+   * Ends a strategy and starts it with some options replaced. Works for failed and completed strategies too; a halted
+   * strategy stays halted. Its orders stay until its first set. CONFIG_INVALID when they do not fit its schema, and
+   * nothing has changed; ENGINE_STATE while it does not run. The next run of the program takes the options of the
+   * config again.
    */
   readonly changeOptions: (strategy: string, changes: object) => void;
   /**
-   * Logs the event `operator.acted`: a request of a person or program at a control port. It does nothing else. With an
-   * unknown `strategy` nothing is logged, and an error names it.
+   * Logs the event `operator.acted`: a request of a person or program at a control port. It has no other effect. With
+   * an unknown `strategy` nothing is logged, and an error names it.
    */
   readonly operatorActed: (act: {
     readonly action: string;

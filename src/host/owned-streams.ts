@@ -17,7 +17,7 @@ import { handOver } from "./rxjs-version.ts";
 
 /** Subscriptions and timers of an owner. */
 export class OwnerLife extends Subscription {
-  /** True while they end: a stream that is subscribed again at its completion would go on without end. */
+  /** True while they end: a stream that is subscribed to again at its completion would never end. */
   isEnding = false;
 
   override unsubscribe(): void {
@@ -36,7 +36,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
   readonly #target: Subscriber<T>;
   readonly #completes: boolean;
 
-  /** `completes`: the end of the owner completes the target. */
+  /** `completes` is true if the end of the owner completes the target. */
   constructor(owner: Owner, target: Subscriber<T>, completes: boolean) {
     super();
     this.#owner = owner;
@@ -46,7 +46,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     target.add(this);
   }
 
-  /** As `guarded` does it, but without a function for each value. */
+  /** Same as `guarded`, but without a function for each value. */
   override next(value: T): void {
     const owner = this.#owner;
     if (this.closed || owner.life.closed) return;
@@ -75,7 +75,7 @@ class OwnedSubscriber<T> extends Subscriber<T> {
     });
   }
 
-  /** Unsubscribing is the engine's work, even when user code calls it. */
+  /** Unsubscribing is work of the engine, even when user code calls it. */
   override unsubscribe(): void {
     if (this.closed) return;
     outside(() => {

@@ -26,7 +26,7 @@ interface Running {
   readonly name: string;
   readonly owner: Owner & { ending: boolean };
   readonly scope: Disposables;
-  /** Work that its undo started; each resolves, however it ends. */
+  /** Work that its undo started. Each promise resolves, even if the work fails. */
   readonly ending: Promise<void>[];
 }
 
@@ -61,7 +61,8 @@ export class PluginHost {
   }
 
   /**
-   * A promise where strategies wait for the set-up: it rejects with PLUGIN_FAILED where that fails or takes too long.
+   * Returns a promise if strategies wait for the set-up. It rejects with PLUGIN_FAILED if the set-up fails or takes too
+   * long.
    */
   start(plugin: Plugin, parts: PluginParts): Promise<void> | undefined {
     const isAwaited = plugin.ready === "before trading";
@@ -85,7 +86,7 @@ export class PluginHost {
     return isAwaited && settingUp !== undefined ? this.#ready(self, settingUp) : undefined;
   }
 
-  /** The machine's time counts, as for the work of an undo. */
+  /** Uses the machine's time, as for the work of an undo. */
   async #ready({ name, owner }: Running, settingUp: PromiseLike<void>): Promise<void> {
     try {
       await within(this.#machine, readyMsMax, settingUp, () => {
@@ -97,7 +98,7 @@ export class PluginHost {
     }
   }
 
-  /** Of a set-up that took its time: where the plugin has ended meanwhile, its undo runs at once. */
+  /** Adds what a set-up returned late. If the plugin has ended meanwhile, its undo runs at once. */
   #addLater(self: Running, added: unknown): void {
     try {
       this.#addUndo(self, added);
@@ -155,7 +156,7 @@ export class PluginHost {
       clock: this.#clock,
       life,
       fail: (error) => {
-        // What an undo throws is noted there, and nothing after it.
+        // Errors of an undo are recorded there, and nothing after them.
         if (failed || life.closed) return;
         failed = true;
         this.#undo(self);
@@ -252,7 +253,7 @@ const contextOf = ({ name, owner, scope }: Running, parts: PluginParts): Omit<Pl
   },
 });
 
-/** One that throws ends its plugin and no request. */
+/** A tracer that throws ends its plugin and no request. */
 const ownedTracer = (owner: Owner, tracer: RequestTracer): RequestTracer => ({
   submitted: (action) => {
     guarded(owner, (id) => tracer.submitted(id), action);
@@ -270,7 +271,7 @@ const ownedTracer = (owner: Owner, tracer: RequestTracer): RequestTracer => ({
   },
 });
 
-/** `PluginContext.requirePackage` of the plugin of that name. */
+/** `PluginContext.requirePackage` for the plugin of that name. */
 const requirePackage = <T>(plugin: string, name: string, range: string, from: string): T => {
   try {
     return createRequire(from)(name) as T;

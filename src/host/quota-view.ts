@@ -49,7 +49,7 @@ export const estimateOf = (
   const requests = actions.reduce((sum, { count }) => sum + count, 0);
   const reserved = minute?.reserved ?? 0;
   const free = minute === undefined ? uid.capacity : Math.max(0, minute.free - reserved);
-  // Every later minute brings what the reserve leaves of it.
+  // Every later minute adds what the reserve leaves of it.
   const minutes = weight <= free ? 0 : Math.ceil((weight - free) / Math.max(1, uid.capacity - reserved));
   const byWeight = minutes === 0 || minute === undefined ? 0 : minute.windowEndsAt - at + (minutes - 1) * uid.windowMs;
   const bySecond = Math.floor(Math.max(0, requests - 1) / key.capacity) * key.windowMs;

@@ -9,11 +9,11 @@
  */
 import type { Random } from "../random.ts";
 
-/** Number of failures within the time after which a strategy is not started again: the last of them quarantines it. */
+/** Number of failures within a time after which a strategy is not started again: the last of them quarantines it. */
 export interface RestartPolicy {
   /** Number of failures within `withinMs` that end it; the earlier ones restart it. */
   readonly attempts: number;
-  /** Milliseconds that a failure counts. */
+  /** Milliseconds for which a failure counts. */
   readonly withinMs: number;
 }
 
@@ -23,10 +23,10 @@ export type Fate =
 
 const firstMs = 1_000;
 const mostMs = 60_000;
-/** Up to so much of the waiting time is left out, so that several do not come back together. */
+/** Largest part of the waiting time that is left out at random, so that several strategies do not restart together. */
 const jitter = 0.25;
 
-/** The waiting time after so many failures in a row. */
+/** The waiting time after this many failures in a row. */
 export const backoffMs = (failures: number, random: Random): number =>
   Math.round(Math.min(firstMs * 2 ** (failures - 1), mostMs) * (1 - jitter * random.next()));
 

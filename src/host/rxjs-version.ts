@@ -1,6 +1,6 @@
 /**
- * All that depends on the version of RxJS: its objects for time and uncaught errors, how it hands over a value, and
- * which streams of other kinds a strategy may return.
+ * Everything that depends on the version of RxJS: its objects for time and uncaught errors, how it delivers a value,
+ * and which streams of other kinds a strategy may return.
  *
  * Invariants: nothing else in `src` names an internal of RxJS; each function works with every RxJS 7 from 7.8 on; a
  * stream of another kind is ended when its subscriber unsubscribes.
@@ -19,8 +19,8 @@ import { dateTimestampProvider } from "rxjs/internal/scheduler/dateTimestampProv
 import { timeoutProvider } from "rxjs/internal/scheduler/timeoutProvider";
 
 /**
- * An observable of another library or version, or of the platform: `subscribe` takes an observer, and either returns
- * what unsubscribes or takes an `AbortSignal`.
+ * An observable of another library or version, or of the platform: `subscribe` takes an observer, and either returns an
+ * object or function that unsubscribes, or takes an `AbortSignal`.
  */
 interface ForeignObservable<T> {
   subscribe(observer: Partial<Observer<T>>, options?: { readonly signal: AbortSignal }): unknown;
@@ -31,11 +31,11 @@ interface ForeignObservable<T> {
  */
 export type StreamInput<T> = ObservableInput<T> | ForeignObservable<T>;
 
-/** Replacements of RxJS's objects; each is given the original. */
+/** Replacements of RxJS's objects. Each receives the original. */
 interface Replacements {
   readonly now: (original: () => number) => number;
   readonly schedule: (original: typeof asyncScheduler.schedule) => typeof asyncScheduler.schedule;
-  /** Of uncaught errors: the error is thrown by `handler`. Returns whether it was taken. */
+  /** For uncaught errors: `handler` throws the error. Returns whether the error was taken. */
   readonly uncaught: (handler: () => void) => boolean;
 }
 
@@ -54,15 +54,15 @@ export const replaceRxjsTime = ({ now, schedule, uncaught }: Replacements): void
 };
 
 /**
- * A Subscriber as RxJS sees it from within. Its public `next` is one function for every stream of the process, so it
- * looks up the receiver's `_next` with each value; from here there are few kinds of receivers.
+ * The internal interface of an RxJS Subscriber. Its public `next` is one function for every stream of the process, so
+ * it looks up the receiver's `_next` with each value; from here there are few kinds of receivers.
  */
 interface Receiver<T> {
   readonly isStopped: boolean;
   _next(value: T): void;
 }
 
-/** Hands a value to a subscriber, as its `next` does. */
+/** Delivers a value to a subscriber, as its `next` does. */
 export const handOver = <T>(subscriber: Subscriber<T>, value: T): void => {
   const receiver = subscriber as unknown as Receiver<T>;
   if (!receiver.isStopped) receiver._next(value);
@@ -71,7 +71,7 @@ export const handOver = <T>(subscriber: Subscriber<T>, value: T): void => {
 const has = (source: object, name: PropertyKey): boolean =>
   typeof (source as Readonly<Record<PropertyKey, unknown>>)[name] === "function";
 
-/** The key of streams that other libraries understand; libraries of before the symbol use the text. */
+/** The key of streams that other libraries understand. Older libraries use the text. */
 const interopKeys: readonly PropertyKey[] = [
   (Symbol as { readonly observable?: symbol }).observable ?? "@@observable",
   "@@observable",
@@ -115,7 +115,7 @@ const ofForeign = <T>(source: ForeignObservable<T>): Observable<T> =>
     };
   });
 
-/** Unlike `from`, ends the iterator at once: one that waits for its next value would wait on. */
+/** Unlike `from`, ends the iterator at once. An iterator that waits for its next value would otherwise keep waiting. */
 const ofIterable = <T>(source: AsyncIterable<T>): Observable<T> =>
   new Observable((subscriber) => {
     const iterator = source[Symbol.asyncIterator]();

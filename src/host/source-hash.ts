@@ -63,7 +63,7 @@ const fileOf = (path: string): string | undefined =>
     `${path}/index.js`,
   ].find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
 
-/** Functions are left out; they are in the files. */
+/** Functions are left out, because they are in the files. */
 const valuesOf = ({
   service,
   strategies,

@@ -57,7 +57,7 @@ interface Run {
 
 /** A strategy over all its starts. */
 interface Charge {
-  /** Another one with the same name once its options were changed. */
+  /** The strategy; replaced by another of the same name when its options are changed. */
   strategy: Strategy;
   readonly parts: Parts;
   readonly orderManager: OrderSink;
@@ -67,7 +67,7 @@ interface Charge {
   waits: Timer | undefined;
 }
 
-/** `followed`: the strategies' promises are followed by what drives the clock. */
+/** `followed` is true if the driver of the clock follows the strategies' promises. */
 export const createStrategyHost = (
   clock: Clock,
   journal: EventLog,
@@ -80,7 +80,7 @@ export const createStrategyHost = (
   return new SupervisedStrategies(clock, journal, supervision, followed, failures);
 };
 
-/** Strategies of one engine, with what their failures lead to. */
+/** Strategies of one engine, with the consequences of their failures. */
 class SupervisedStrategies implements StrategyHost {
   readonly #clock: Clock;
   readonly #journal: EventLog;
@@ -132,7 +132,7 @@ class SupervisedStrategies implements StrategyHost {
         strategy: strategy.name,
         changes: withoutSecrets(changes) as object,
       });
-      // Who listens to that may have changed it again, or stopped the engine.
+      // A listener may have changed the strategy again, or stopped the engine.
       if (charge.strategy === strategy && charge.run === undefined && !this.#isStopped) this.#begin(charge);
     });
     return true;

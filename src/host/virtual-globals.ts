@@ -27,7 +27,7 @@ type Anything = any;
 
 let installed = false;
 
-/** Puts the switches in; the first call counts. */
+/** Installs the replacements. Only the first call has an effect. */
 export const installVirtualGlobals = (): void => {
   if (installed) return;
   installed = true;
@@ -41,7 +41,7 @@ export const installVirtualGlobals = (): void => {
 
 type Answer = (owner: Owner, args: Anything[], original: Anything) => unknown;
 
-/** `target[name]` answers for the owner whose code asks, and as before for all other code. */
+/** `target[name]` answers for the owner whose code calls it, and as before for all other code. */
 const onSwitch = (target: object, name: string, answer: Answer): void => {
   const place = target as Record<string, Anything>;
   const original = place[name];
@@ -58,7 +58,7 @@ const onSwitch = (target: object, name: string, answer: Answer): void => {
   Object.defineProperty(place, name, { value: switched, writable: true, configurable: true });
 };
 
-/** The same for sealed owners only; all others get what the machine has. */
+/** The same for sealed owners only. All others get the machine's. */
 const onSealed = (
   target: object,
   name: string,
@@ -92,13 +92,13 @@ const switchDate = (): void => {
   onSwitch(performance, "now", (owner) => owner.clock.now());
 };
 
-/** The machine's own, for timers that outlive the owner whose code happened to make them. */
+/** The machine's own timer, for timers that outlive the owner whose code happened to create them. */
 const laterOnMachine = globalThis.setTimeout;
 
 /**
- * Timer that `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. One
- * that a library made for all its callers, as the client of HTTP does, and sets again after the end of the owner that
- * called it first, is the machine's from then on.
+ * Timer that `setTimeout` returns on an owner's clock: enough of Node's object that programs can use it as they do. A
+ * library such as the HTTP client may create a timer for all its callers and set it again after the owner that called
+ * it first has ended. Such a timer is the machine's from then on.
  */
 class OwnedTimer {
   readonly #owner: Owner;
@@ -162,7 +162,7 @@ class OwnedTimer {
   }
 }
 
-/** The platform takes anything; what is no delay is none. */
+/** The platform accepts any value as a delay. An invalid one counts as none. */
 const delayOf = (value: unknown): number => {
   const ms = Number(value);
   return ms >= 1 ? ms : 0;
@@ -171,7 +171,7 @@ const delayOf = (value: unknown): number => {
 const started = (owner: Owner, [callback, ms, ...args]: unknown[], repeat: boolean): OwnedTimer => {
   if (typeof callback !== "function") throw new TypeError("The callback of a timer is not a function.");
   const delayMs = delayOf(ms);
-  // An interval without a pause would never let time pass.
+  // An interval of zero would never let time advance.
   return new OwnedTimer(
     owner,
     () => (callback as Callback)(...args),
@@ -180,7 +180,7 @@ const started = (owner: Owner, [callback, ms, ...args]: unknown[], repeat: boole
   );
 };
 
-/** As `onSwitch`; once an owner's undo has begun the machine answers. */
+/** Same as `onSwitch`, but once an owner's undo has begun the machine answers. */
 const onRunning = (target: object, name: string, answer: (owner: Owner, args: Anything[]) => unknown): void => {
   onSwitch(target, name, (owner, args, original) =>
     owner.ending === true ? Reflect.apply(original as Callback, target, args) : answer(owner, args),
@@ -194,7 +194,7 @@ const switchTimers = (): void => {
     onRunning(place, "setImmediate", (owner, [callback, ...args]) => started(owner, [callback, 0, ...args], false));
     for (const name of ["clearTimeout", "clearInterval", "clearImmediate"] as const) {
       const original = place[name] as Callback;
-      // Any owner may clear it, as a timer can be passed to another.
+      // Any owner may clear the timer, because it can be passed to another owner.
       const cleared = (timer: unknown): void => {
         if (timer instanceof OwnedTimer) timer.close();
         else original(timer);

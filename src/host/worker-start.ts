@@ -12,8 +12,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 /** True where the sources run as they are, false in a build. */
 const fromSource = import.meta.url.endsWith(".ts");
 /**
- * True where even the package's own files need the loader for TypeScript: in a clone, on a platform that does not strip
- * types.
+ * True if even the package's own files need the TypeScript loader: in a clone, on a platform that does not strip types.
  */
 export const needsLoader: boolean =
   fromSource && (process.features as { readonly typescript?: unknown }).typescript !== "strip";
@@ -37,7 +36,7 @@ interface ThreadOptions extends Pick<WorkerOptions, "stdout" | "stderr" | "resou
   readonly env?: NodeJS.Dict<string>;
   /** Public entries, besides the main one, that the files it loads import: `backtest` for `sluice/backtest`. */
   readonly entries?: readonly string[];
-  /** False for a thread that loads no file of the user's: in a build it needs no loader. */
+  /** False for a thread that loads no file of the user's. In a build it needs no loader. */
   readonly loadsFiles?: boolean;
 }
 
