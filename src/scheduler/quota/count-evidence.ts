@@ -34,10 +34,7 @@ const lowShare = 1 / 10;
 const highShare = 1 / 4;
 const spanShare = 0.9;
 const briskShare = 1 / 60;
-/**
- * Others are assumed not to use this large a part of the capacity between two answers: the count is doubtful, or the
- * limit was changed.
- */
+/** Largest part of a capacity that others are assumed to use between two answers. Above it a count is doubtful. */
 const leapShare = 0.25;
 /** Shorter windows leave no time to confirm a count with another call. */
 const confirmedMsLeast = 10_000;
@@ -217,10 +214,7 @@ export class CountEvidence {
     if (this.#doubt !== undefined && sentAt >= this.#doubt.receivedAt) this.#checkedAt = undefined;
   }
 
-  /**
-   * Returns true if only the calendar indicates that `index` has begun, and a count of another window came less than a
-   * window ago.
-   */
+  /** Returns true if only the calendar shows that `index` began, and another one had a count less than a window ago. */
   isUnproved(index: number, now: number): boolean {
     const { phase, spec } = this.#parts;
     const { top } = this;
@@ -264,10 +258,7 @@ export class CountEvidence {
     openEnd.enter(at, usage.missing);
   }
 
-  /**
-   * Records a count and judges whether it belongs to its window. If another window is confirmed as its owner, that
-   * window continues.
-   */
+  /** Records a count and judges whether it belongs to its window. A confirmed owner other than that continues. */
   judge(told: Told): "told" | "stale" | "runs on" {
     const { lag, stale, phase } = this.#parts;
     const { lagging } = lag;
@@ -447,10 +438,7 @@ export class CountEvidence {
     return true;
   }
 
-  /**
-   * Processes a count of `window`: if the window was full, calls were refused for that reason and not for its
-   * beginning.
-   */
+  /** Processes a count of `window`: if it was full, calls were refused for that and not for its beginning. */
   checkLate(window: number, used: number): void {
     const late = this.#late;
     if (late === undefined || window < late.window) return;

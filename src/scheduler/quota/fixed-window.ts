@@ -123,8 +123,7 @@ export class FixedWindow implements LimitWindow {
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
     const { open } = this.#usage;
-    // After a window that was spent to its limit calls leave one at a time, so that one refusal shows that the limit
-    // changed.
+    // After a window spent to its limit calls leave one at a time, so that one refusal shows a changed limit.
     const leavesAlone = open > 0 && at < limit.nextAt && !this.divided;
     if (leavesAlone && this.#usage.used(this.#phase.first(at) - 1) >= limit.spentFrom)
       return this.#usage.used(this.#phase.last(at));
@@ -184,8 +183,7 @@ export class FixedWindow implements LimitWindow {
     let room = this.capacity - (usage.isOurs && usage.open > 0 ? usage.unlanded : usage.open);
     if (!known) return room;
     if (this.#entersOneByOne(first, now)) return 0;
-    // Above the proven limit each call has to wait for the answer to the one before. Together with the conditions
-    // above, this is everything that `paced` returns.
+    // Above the proven limit each call waits for the answer to the one before. `paced` returns nothing else.
     const most = this.#limit.isTried ? this.#limit.proven : Number.POSITIVE_INFINITY;
     const last = Math.max(latest, Math.min(usage.windows.last, first + 2));
     for (let index = first; index <= last; index++) {
@@ -257,9 +255,7 @@ export class FixedWindow implements LimitWindow {
       : this.#report(ticket, told, first, receivedAt, counted ? counts : undefined);
   }
 
-  /**
-   * Without a calendar one window continues until a count falls. Counts are dropped when they begin or cease to lag.
-   */
+  /** Without a calendar one window continues until a count falls. Drops counts when their lag begins or ends. */
   #followClock(began: number, at: number): void {
     const evidence = this.#evidence;
     if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
@@ -350,8 +346,7 @@ export class FixedWindow implements LimitWindow {
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
     const floor = this.#floor;
-    // After a doubtful count the beginning may have been misread. The window is entered later, and the refusal stays
-    // unexplained.
+    // After a doubtful count the beginning may be misread: the window is entered later, the refusal unexplained.
     return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
@@ -395,9 +390,7 @@ export class FixedWindow implements LimitWindow {
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
-  /**
-   * Windows in which a call that leaves at `at` can land; undefined if windows have no number that other engines know.
-   */
+  /** Windows in which a call leaving at `at` can land; undefined if other engines do not know their numbers. */
   spanAt(at: number): { readonly first: number; readonly last: number } | undefined {
     const { known, first, last } = this.#phase.at(at);
     return known && this.#phase.openEnded === undefined ? { first, last } : undefined;
