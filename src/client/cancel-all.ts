@@ -1,10 +1,10 @@
 /**
  * Cancel-all: cancels open orders until complete listings show that none is left.
  *
- * Invariants: only a complete listing counts, and it takes `confirmations` of them in a row, as a placement may still
- * be on its way; a failed read is reported as unknown; the interval between rounds grows while nothing changes, and
- * they end when no order is left or after `listingsMax`; an order that the service cannot cancel is reported once and
- * left.
+ * Invariants: only a complete listing counts, and `confirmations` of them in a row are needed, because a placement may
+ * still be on its way; a failed read is reported as unknown; the interval between rounds grows while nothing changes;
+ * the rounds end when no order is left or after `listingsMax`; an order that the service cannot cancel is reported once
+ * and left.
  * Not here: when to begin, which orders are meant, how they are listed (the callers).
  */
 import {
@@ -22,21 +22,21 @@ import {
 } from "rxjs";
 import { after, type Clock } from "../clock/clock.ts";
 
-/** Reports of `cancelAll` while it works. */
+/** Reports of `cancelAll` during its work. */
 export type CancelNews =
   | { readonly kind: "listed"; readonly open: number; readonly gone: number }
   /** The open orders could not be read. */
   | { readonly kind: "unread"; readonly why: string }
-  /** Orders that the service describes no way to cancel. */
+  /** Orders that the service has no call to cancel. */
   | { readonly kind: "stuck"; readonly clOrdIds: readonly string[] }
-  /** Ends: nothing is open but `stuck` orders. `gone`: orders that were listed and are gone. */
+  /** End: only `stuck` orders are open. `gone` is the number of orders that were listed and are no longer open. */
   | { readonly kind: "flat"; readonly gone: number; readonly stuck: number };
 
 /** Result of one listing of the open orders. */
 export type Listed<O> =
-  /** `hidden`: why one more may be meant, which cannot be read. */
+  /** `hidden` is the reason why the listing may contain another relevant order, which cannot be read. */
   | { readonly kind: "orders"; readonly orders: readonly O[]; readonly hidden?: string }
-  /** The service rejected it: asking again will not change that. */
+  /** The service rejected the call. Another attempt will not change that. */
   | { readonly kind: "rejected"; readonly why: string }
   | { readonly kind: "unread"; readonly why: string };
 
@@ -47,14 +47,14 @@ interface OpenOrder {
 
 interface CancelAllOptions<O> {
   readonly clock: Clock;
-  /** One listing of everything that is meant and open. */
+  /** One listing of all relevant open orders. */
   readonly list: () => Observable<Listed<O>>;
-  /** Cancels these in one call; emits whether the call was turned down as a whole. */
+  /** Cancels these orders in one call. Emits whether the call was rejected as a whole. */
   readonly cancel: (batch: readonly O[]) => Observable<boolean>;
   readonly elementsMax: number;
   readonly isStuck?: (order: O) => boolean;
   readonly confirmations?: number;
-  /** Highest number of listings; unlimited when left out. */
+  /** Maximum number of listings; unlimited when left out. */
   readonly listingsMax?: number;
 }
 
@@ -121,7 +121,7 @@ class CancelWork<O extends OpenOrder> {
   #cancel(orders: readonly O[]): Observable<never> {
     return from(chunks(orders, this.#size)).pipe(
       concatMap((batch) => this.#options.cancel(batch)),
-      // One element may spoil a batch: smaller ones find it.
+      // A single element may spoil a batch. Smaller batches isolate it.
       tap((turnedDown) => {
         if (turnedDown) this.#size = Math.max(1, Math.floor(this.#size / 2));
       }),

@@ -15,7 +15,7 @@ import type { Outcome } from "./outcome.ts";
 const hasId = ({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): boolean =>
   ordId !== undefined || clOrdId !== undefined;
 
-/** Problem of an input, by its schema and by the rules that span fields; undefined when it may be sent. */
+/** Problem of an input, judged by its schema and the rules that span fields; undefined if it may be sent. */
 export const inputProblem = (contract: Contract, endpoint: EndpointName, input: unknown): string | undefined => {
   const problems = requestProblems(contract.endpoints[endpoint].input, input);
   if (problems.length > 0) return problems.join("; ");
@@ -28,7 +28,7 @@ export const inputProblem = (contract: Contract, endpoint: EndpointName, input: 
 
 const noQuery: WireRequest["query"] = Object.freeze({});
 
-/** The request of an input that has no problem. */
+/** The request for an input without a problem. */
 export const encode = <E extends EndpointName>(
   contract: Contract,
   endpoint: E,

@@ -27,30 +27,30 @@ export interface CallOptions {
   readonly owner: string;
 }
 
-/** One call: its input is read when its quota is granted, its outcome is reported once. */
+/** One call. Its input is read when its quota is granted, and its outcome is reported once. */
 export interface Call<E extends EndpointName> extends CallOptions {
   readonly endpoint: E;
-  /** The permission this call needs where it differs from its endpoint's, as for spot orders. */
+  /** The permission that this call needs, if it differs from its endpoint's, as for spot orders. */
   readonly permission?: string;
-  /** The product it is about, where it is about one. */
+  /** The product that the call is about, if it is about one. */
   readonly instId?: string | undefined;
-  /** Elements of a batch that is put together already; 1 when left out. */
+  /** Number of elements of a batch that is already complete; 1 when left out. */
   readonly elements?: number;
   /**
    * For a batch that is assembled when it is sent: the number of elements it would have now. The scheduler may ask for
    * fewer.
    */
   elementsNow?(): number;
-  /** Returns the input to send at `now`, with at most so many elements; undefined withdraws the call. */
+  /** Returns the input to send at `now`, with at most `elementsMax` elements; undefined withdraws the call. */
   input(elementsMax: number, now: number): InputOf<E> | undefined;
-  /** Called once, perhaps before `submit` returns; not at all after a withdrawal. */
+  /** Called once, possibly before `submit` returns. Not called after a withdrawal. */
   done(outcome: Outcome<RecordOf<E>>): void;
 }
 
 export interface ReadOptions extends CallOptions {
   /**
-   * True if the answer is still needed, evaluated when quota is granted; a read that is not ends as `dropped`. A shared
-   * read is sent as long as one of its subscribers needs it.
+   * Returns true if the answer is still needed. Called when quota is granted; a read that is not needed ends as
+   * `dropped`. A shared read is sent if at least one of its subscribers needs it.
    */
   readonly needed?: () => boolean;
 }
@@ -70,13 +70,13 @@ export interface User {
 /** Calls of one user, with types. */
 export interface Gateway {
   /**
-   * Queues a call. Throws QUEUE_FULL. The returned function withdraws it before it left, and stops listening in any
-   * case.
+   * Queues a call. Throws QUEUE_FULL. The returned function withdraws the call if it has not left, and ends listening
+   * in every case.
    */
   submit<E extends EndpointName>(call: Call<E>): () => void;
   /** `submit` of a known input as a stream: one outcome and completion; errors with QUEUE_FULL only. */
   call<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: CallOptions): Observable<Outcome<RecordOf<E>>>;
-  /** Like `call` for a read that may share an identical one still waiting, and is repeated when no answer was read. */
+  /** Same as `call`, for a read that may share an identical waiting one and is repeated when no answer was read. */
   read<E extends EndpointName>(endpoint: E, input: InputOf<E>, options: ReadOptions): Observable<Outcome<RecordOf<E>>>;
   /** Names of the keys that may make this call. */
   keysFor(endpoint: EndpointName): readonly string[];
@@ -104,7 +104,7 @@ const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }>
   msg,
 });
 
-/** Calls of one user, with types: each is queued, charged against the rate limits, sent, and its answer read. */
+/** Calls of one user, with types. Each is queued, charged against the rate limits, sent, and its answer parsed. */
 export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
 class ServiceGateway implements Gateway {
@@ -116,7 +116,7 @@ class ServiceGateway implements Gateway {
   readonly #inParts: ReadInParts | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #reads = new Map<string, SharedRead<unknown>>();
-  /** Unreadable records that were reported. */
+  /** Unreadable records that were already reported. */
   readonly #unreadable = new Set<string>();
   /** Statuses and codes on no list, reported once each. */
   readonly #unlisted = new Set<string>();
@@ -224,10 +224,10 @@ class ServiceGateway implements Gateway {
     return outcome;
   }
 
-  /** Made once for each permission. */
+  /** Created once for each permission. */
   #account(permission: string): Account {
     const { uid, ip, keys } = this.#user;
-    // Signing the public list costs weight 2 and brings the user's counters, which a start needs.
+    // A signed read of the public list costs weight 2 and reports the user's counters, which a start needs.
     const able = keys.filter(({ permissions }) => permission === "none" || permissions.includes(permission));
     const account = { uid, ip, keys: able.map(({ name }) => name) };
     this.#accounts.set(permission, account);
@@ -245,7 +245,7 @@ class ServiceGateway implements Gateway {
     });
   }
 
-  /** A record that cannot be read stays in a list for days: each is reported once. */
+  /** Reports each unreadable record once, because it may stay in a list for days. */
   #noteUnread(endpoint: EndpointName, { problems, unread = [] }: Extract<Outcome<unknown>, { kind: "done" }>): void {
     for (const [index, problem] of problems.entries()) {
       const { ordId = "", clOrdId = "" } = unread[index] ?? {};
@@ -261,7 +261,7 @@ class ServiceGateway implements Gateway {
   }
 }
 
-/** The product that an input names; a batch may be of several. */
+/** The product that an input names; undefined for a batch, which may contain several. */
 const productOf = (input: unknown): string | undefined => {
   const { instId } = input as { readonly instId?: unknown };
   return typeof instId === "string" ? instId : undefined;
@@ -269,7 +269,7 @@ const productOf = (input: unknown): string | undefined => {
 
 /** A call as the scheduler sees it. */
 class CallAction<E extends EndpointName> implements Action {
-  // Declared only: fields of their own would cost each call another one.
+  // Only declared: initialised fields would cost each call another function call.
   declare readonly endpoint: E;
   declare readonly class: ActionClass;
   declare readonly owner: string;

@@ -1,9 +1,9 @@
 /**
  * Outcomes of calls to the service. Expected outcomes are values; nothing here throws.
  *
- * Invariants: only a complete, well-formed answer is evidence. `unknown` means it may have been executed; of a call
- * that changes something `rejected` means that the service judged it and did not execute it; an empty list is evidence
- * of absence only in `done`, and a record that cannot be read affects its own order only (`hiddenIn`).
+ * Invariants: only a complete, well-formed answer is evidence. `unknown` means that the call may have been executed;
+ * for a call that changes something, `rejected` means that the service judged it and did not execute it; an empty list
+ * is evidence of absence only in `done`, and a record that cannot be read affects its own order only (`hiddenIn`).
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { Profile } from "../contract/profile.ts";
@@ -37,12 +37,12 @@ export type Outcome<R> =
   | { readonly kind: "rejected"; readonly status: number; readonly code: string; readonly msg: string }
   /** Rejected by a rate limit; the call was not executed. */
   | { readonly kind: "limited" }
-  /** It may have been executed: look before acting again. */
+  /** It may have been executed: query the state before acting again. */
   | { readonly kind: "unknown"; readonly message: string; readonly unlisted?: Unlisted }
   /** It was never sent. */
   | { readonly kind: "dropped"; readonly reason: string };
 
-/** Why this order may be among the records that could not be read; undefined where each of them names another. */
+/** Reason why this order may be among the unreadable records; undefined if each of them names another order. */
 export const hiddenIn = (
   { problems, unread = [] }: Pick<Extract<Outcome<never>, { readonly kind: "done" }>, "problems" | "unread">,
   { ordId = "", clOrdId = "" }: Ids,
@@ -54,7 +54,7 @@ export const hiddenIn = (
     return !isOther(named?.ordId, ordId) && !isOther(named?.clOrdId, clOrdId);
   });
 
-/** The service does not let these keys do it, or does not know them. */
+/** Returns true if the service does not allow these keys the call, or does not know them. */
 const isDenied = (outcome: Outcome<unknown>): boolean =>
   outcome.kind === "rejected" && (outcome.status === 401 || outcome.status === 403);
 
@@ -82,7 +82,7 @@ export const whyNot = (outcome: Exclude<Outcome<unknown>, { readonly kind: "done
 };
 
 /**
- * The answer's own no with a code that is on no list of rejections (contract/rejections.ts), be it of the call or of
+ * A rejection by the service with a code that is on no list of rejections (contract/rejections.ts), for the call or for
  * one of its elements.
  */
 export const unlistedIn = (
@@ -107,12 +107,12 @@ export const unlistedText = (endpoint: EndpointName, { status, code, msg }: Unli
   return `${endpoint}: the service answered with status ${status} and code ${code} ("${msg}"), which is on no list of rejections, so the outcome is found out by looking, which takes a minute. If it means that nothing was executed, add "${code}" to profile.answers.rejectionCodes${row}`;
 };
 
-/** One reading of a part of the service's state: the value, or why there is none. */
+/** One reading of a part of the service's state: the value, or the reason why there is none. */
 export type Reading<T> =
-  /** `ageMs`: for so long at most the service may have changed since; left out where it was asked by this engine. */
+  /** `ageMs` is the longest time for which the service may have changed since. Left out if this engine asked. */
   | { readonly kind: "value"; readonly value: T; readonly ageMs?: number }
   | { readonly kind: "failed"; readonly problem: string; readonly denied?: true }
-  /** It was not needed any more when it could have left: nothing is known that was not known before. */
+  /** The read was no longer needed when it could have left, so it brought no news. */
   | { readonly kind: "withdrawn" };
 
 /** The reading for an outcome without a value. */

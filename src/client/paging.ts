@@ -12,14 +12,14 @@ import type { Outcome } from "./outcome.ts";
 
 const areDigits = (a: string, b: string): boolean => /^\d+$/.test(a) && /^\d+$/.test(b);
 
-/** Older ids are smaller; ids that are not all digits cannot be compared and are trusted to be in order. */
+/** Older ids are smaller. Ids that are not all digits cannot be compared and are assumed to be in order. */
 const isOlder = (id: string, than: string): boolean => !areDigits(id, than) || BigInt(id) < BigInt(than);
 
 export interface WalkOptions extends ReadOptions {
   /** Reads the newest page only. */
   readonly newestOnly?: boolean;
   readonly pagesMax?: number;
-  /** Receives the records of each page as they come, also where a later page fails. */
+  /** Receives the records of each page as they arrive, even if a later page fails. */
   readonly onPage?: (records: readonly OrderRecord[]) => void;
   /** Stops after the page that reaches orders created before this instant, in the unit of the service's records. */
   readonly since?: number;
@@ -74,7 +74,7 @@ const judged = (
   since: number | undefined,
 ): Walk => {
   if (outcome.kind !== "done") return { outcome, cursor: undefined, pages };
-  // Some services count the order the cursor names to the page.
+  // Some services include the order that the cursor names in the page.
   const records = outcome.records.filter(({ ordId }) => ordId !== cursor);
   if (cursor !== undefined && records.some(({ ordId }) => !isOlder(ordId, cursor))) {
     return {
@@ -98,7 +98,7 @@ const judged = (
   };
 };
 
-/** The cursor of the next page; by the ids, since a service may list a page from old to new. */
+/** The cursor of the next page. It is chosen by the ids, because a service may list a page from old to new. */
 const oldestOf = (records: readonly OrderRecord[]): OrderRecord | undefined => {
   const [first] = records;
   const last = records[records.length - 1];
@@ -106,7 +106,7 @@ const oldestOf = (records: readonly OrderRecord[]): OrderRecord | undefined => {
   return areDigits(first.ordId, last.ordId) && isOlder(first.ordId, last.ordId) ? first : last;
 };
 
-/** Cursor of the next page; it begins behind records at the end of a page that cannot be read. */
+/** Cursor of the next page. It lies beyond unreadable records at the end of a page. */
 const olderOf = (oldest: string | undefined, ordId: string | undefined): string | undefined =>
   oldest === undefined || (ordId !== undefined && areDigits(ordId, oldest) && isOlder(ordId, oldest)) ? ordId : oldest;
 

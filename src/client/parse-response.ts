@@ -2,9 +2,10 @@
  * Response parser: turns an answer into an outcome by envelope, error codes, field aliases and record schemas.
  *
  * Invariants: a call that changes something counts as rejected only by the service's own envelope with a code known to
- * mean so (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` with every status, and
- * so is a 429 that is not recognisably the service's; an unreadable body is never an empty success; the results of a
- * batch's elements count with every code of the envelope; unknown fields are dropped, unreadable records are reported.
+ * mean rejection (contract/rejections.ts): an HTML page, a proxy's JSON or an empty body is `unknown` with every
+ * status, and so is a 429 that is not recognisably the service's; an unreadable body is never an empty success; the
+ * results of a batch's elements count with every code of the envelope; unknown fields are dropped, unreadable records
+ * are reported.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName } from "../contract/endpoints.ts";
@@ -53,14 +54,14 @@ const noAliases: readonly Alias[] = [];
 
 const elementwise: readonly EndpointName[] = ["placeOrder", "amendOrder", "cancelBatch"];
 const orderLists: readonly EndpointName[] = ["getOrder", "pendingOrders", "orderHistory"];
-/** A server on the way timed out: the only 4xx status that does not mean the call was refused. */
+/** A server on the way timed out. This is the only 4xx status that does not mean that the call was refused. */
 const timedOutStatus = 408;
-/** After so many unreadable records the rest is not looked at: the answer proves nothing any more. */
+/** After this many unreadable records the rest is not parsed: the answer is no evidence any more. */
 const problemsMax = 1_000;
 /** Messages of the service are journalled up to this length. */
 const msgLengthMax = 500;
 const codeLengthMax = 40;
-/** Message about a missing order: a key or a page may be missing, too. */
+/** Messages about a missing order. A key or a page may be missing, too. */
 const missing = /order\b.*\bnot (exist|found)|no such order/i;
 
 const isRaw = (value: unknown): value is Raw => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -77,8 +78,8 @@ const renamed = (record: Raw, names: readonly Alias[]): Record<string, unknown> 
 };
 
 /**
- * The results of elements whose four texts are all there under their own names: such need neither a check nor another
- * spelling. Undefined where one is otherwise.
+ * The results of elements that have all four texts under their own names and need neither a check nor another spelling.
+ * Undefined if any element differs.
  */
 const plainResults = (data: readonly unknown[]): readonly ElementResult[] | undefined => {
   const results = new Array<ElementResult>(data.length);
@@ -98,7 +99,9 @@ const plainResults = (data: readonly unknown[]): readonly ElementResult[] | unde
   return results;
 };
 
-/** The record with its own spelling brought to ours; an element without a code succeeded if the whole call did. */
+/**
+ * The record with the service's spelling converted to ours. An element without a code succeeded if the whole call did.
+ */
 const normal = (
   endpoint: EndpointName,
   record: Raw,
@@ -108,7 +111,7 @@ const normal = (
   const copy = renamed(record, aliases[endpoint] ?? noAliases);
   if (elementwise.includes(endpoint)) {
     copy["sCode"] ??= envelopeCode;
-    // Anything but a number or a text is no code: a list would read as its only element.
+    // Only a number or a text is a code: a list would be read as its only element.
     if (typeof copy["sCode"] === "number") copy["sCode"] = String(copy["sCode"]);
     copy["sMsg"] ??= "";
     copy["ordId"] ??= "";
@@ -164,7 +167,8 @@ const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
 });
 
 /**
- * True if the service answers and not a machine on the way: by the form of its envelope, or a header only it
+ * Returns true if the service itself answers and not a machine on the way, judged by the form of its envelope or a
+ * header that only it sends.
  * sends.
  */
 const isOwn = ({ headers, body }: WireResponse): boolean =>
@@ -184,13 +188,13 @@ const readEnvelope = (body: unknown): Envelope | undefined => {
   return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
 };
 
-/** True if an element's result has its own error code. */
+/** Returns true if an element's result has its own error code. */
 const hasFailed = (item: unknown): boolean => {
   const code = isRaw(item) ? (item["sCode"] ?? item["code"]) : undefined;
   return code !== undefined && code !== "0" && code !== 0;
 };
 
-/** A call that changes something and was not done. */
+/** Outcome of a call that changes something and was not done. */
 const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
   const envelope = readEnvelope(body);
   if (envelope === undefined)
@@ -244,7 +248,7 @@ export const parseResponse = <R>(
   }
   const isElementwise = elementwise.includes(endpoint);
   const isWhole = typeof body["msg"] === "string";
-  // As most are: with both texts, and no error.
+  // Most answers are of this kind: with both texts, and no error.
   const isSound = isElementwise && isWhole && status < 400;
   if (list !== undefined && list.length > 0 && (isSound || isRead(endpoint, status, code, isWhole, list, profile))) {
     const results = isElementwise ? plainResults(list) : undefined;

@@ -33,8 +33,8 @@ export interface ServiceEnv {
    */
   readonly onBreak?: (why: string) => void;
   /**
-   * Leave for one unsigned request of an address that no gateway sends, such as opening a socket: undefined when it may
-   * be made now and has been charged, otherwise the instant to ask again.
+   * Permission for one unsigned request of an address that no gateway sends, such as opening a socket. Undefined if it
+   * may be made now and has been charged, otherwise the instant to ask again.
    */
   readonly leave: (ip: string) => number | undefined;
   /**
@@ -48,11 +48,11 @@ export interface ServiceEnv {
    */
   readonly headers?: readonly string[];
   /**
-   * Besides each key, the service also takes requests of its faulty twins (`faultyName`), to see whether it checks
+   * True if the service also takes requests of each key's faulty twins (`faultyName`), to see whether it checks
    * credentials.
    */
   readonly faultyKeys?: boolean;
-  /** The user confirms having tested the config's dialect at the exchange. */
+  /** True if the user confirms having tested the config's dialect at the exchange. */
   readonly iTestedThis?: boolean;
 }
 
@@ -94,7 +94,7 @@ export interface PathExit {
 }
 
 export interface FollowedPath {
-  /** The levels have changed. */
+  /** Call it when the levels have changed. */
   readonly changed: () => void;
   readonly end: () => void;
 }
@@ -116,8 +116,8 @@ export interface OpenService {
   /** History of market data, where the service has its own: synchronous and in virtual time. */
   readonly history?: HistorySource;
   /**
-   * Follows the prices inside the bars of an instrument; undefined where it plays none. Only a service has it that
-   * plays recorded bars: its market has only the finished ones.
+   * Follows the prices inside the bars of an instrument. Undefined if the service plays no bars of it. Only a service
+   * that plays recorded bars has this: its market contains only finished ones.
    */
   readonly followBars?: (instId: string, follower: PathFollower) => FollowedPath | undefined;
   /** At least one; strategies that name none use the first. Key names are unique over all users. */

@@ -28,8 +28,8 @@ export class SharedRead<R> {
   #outcome: Outcome<R> | undefined;
 
   /**
-   * `submit` queues one attempt and asks `needed` when it may leave. `onLeft`: the read has left, and takes no further
-   * listeners.
+   * `submit` queues one attempt and calls `needed` when it may leave. `onLeft` is called when the read has left and
+   * accepts no further listeners.
    */
   constructor(
     clock: Clock,
@@ -41,7 +41,7 @@ export class SharedRead<R> {
     this.#onLeft = onLeft;
   }
 
-  /** Emits the outcome once and completes; asks for it with the first listener. */
+  /** Emits the outcome once and completes. The first listener starts the request. */
   join(needed: () => boolean): Observable<Outcome<R>> {
     return new Observable((subscriber) => {
       if (this.#outcome !== undefined) {
@@ -80,7 +80,7 @@ export class SharedRead<R> {
   }
 
   #isNeeded(): boolean {
-    // From here on an answer may be older than a newcomer's question.
+    // From here on an answer may be older than the request of a new listener.
     this.#onLeft(this);
     for (const { needed } of this.#listeners) if (needed()) return true;
     return false;

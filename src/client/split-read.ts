@@ -3,8 +3,8 @@
  * part and merged.
  *
  * Invariants: each part is a read of its own, charged and repeated as one; the whole is done when every part is, and
- * otherwise ends as the first part that did not; listings of orders stay newest first and within the limit that was
- * asked for, so that the oldest record of a page is still the cursor of the next.
+ * otherwise has the outcome of the first part that was not; listings of orders stay newest first and within the limit
+ * that was asked for, so that the oldest record of a page is still the cursor of the next.
  */
 import { forkJoin, map, type Observable } from "rxjs";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
@@ -50,7 +50,7 @@ const joined = <R>(endpoint: EndpointName, input: Input, parts: readonly Done<R>
   const unread = parts.flatMap((part) => part.unread ?? []);
   return {
     kind: "done",
-    // As old as the oldest part: what is not in it may have come since.
+    // The whole is as old as the oldest part: later changes may be missing in it.
     at: Math.min(...parts.map(({ at }) => at)),
     records: joinedRecords(endpoint, input, records),
     problems: parts.flatMap(({ problems }) => problems),
@@ -58,6 +58,6 @@ const joined = <R>(endpoint: EndpointName, input: Input, parts: readonly Done<R>
   };
 };
 
-/** Order ids grow with time, as cursors they have to. */
+/** Returns the newest orders. Order ids grow with time, because they serve as cursors. */
 const newest = (records: readonly OrderRecord[], limit: number): readonly OrderRecord[] =>
   records.toSorted((a, b) => b.ordId.length - a.ordId.length || (b.ordId > a.ordId ? 1 : -1)).slice(0, limit);

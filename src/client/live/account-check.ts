@@ -2,8 +2,9 @@
  * Check of a user's account settings at an exchange: settings that the dialect cannot trade with block orders, with a
  * message.
  *
- * Invariants: read once for a user, together with the first signed request, and again with the next one after a
- * failure, three times at most; cancels and reads are never delayed; an account whose settings are unknown may trade.
+ * Invariants: the settings are read once for a user, together with the first signed request, and after a failure again
+ * with the next one, at most three times; cancels and reads are never delayed; an account whose settings are unknown
+ * may trade.
  * Not here: which settings those are (the dialect).
  */
 import type { Interceptor } from "../../contract/transport.ts";
@@ -11,7 +12,7 @@ import type { AccountSetup } from "../transport/dialect.ts";
 import { HttpTransport } from "../transport/http.ts";
 
 interface AccountCheckOptions {
-  /** The dialect's question; none leaves every account alone. */
+  /** The dialect's question; without one no account is checked. */
   readonly setup: AccountSetup | undefined;
   /** Options of the connection that signs and sends; nothing is translated. */
   readonly http: Omit<ConstructorParameters<typeof HttpTransport>[0], "dialect">;
@@ -25,7 +26,7 @@ const triesMax = 3;
 export class AccountCheck {
   readonly #options: AccountCheckOptions;
   readonly #problems = new Map<string, string>();
-  /** Questions so far by user; infinite once one was answered or while it is under way. */
+  /** Number of questions so far by user; infinite once one was answered or while it is under way. */
   readonly #tries = new Map<string, number>();
   #wire: HttpTransport | undefined;
 

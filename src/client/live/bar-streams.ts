@@ -1,9 +1,9 @@
 /**
- * Bar streams of one instrument, by length: minutes from the channel candle1m, other lengths from trades; minutes from
- * trades too where candle1m is refused.
+ * Bar streams of one instrument, by length: minutes from the channel candle1m, other lengths from trades. Minutes are
+ * also built from trades if candle1m is refused.
  *
- * Invariants: a bar never mixes the two sources; an incomplete one is not emitted, though a minute from the service is
- * complete also after a gap in what we received. A bar from minutes carries the service's own times and volume.
+ * Invariants: a bar never mixes the two sources; an incomplete bar is not emitted, although a minute from the service
+ * is complete even after a gap in the received data. A bar from minutes carries the service's own times and volume.
  */
 import { plain } from "../../decimal.ts";
 import { type AskedBars, BarCalendar, type BarGrid, gridName } from "../../market/calendar/bar-calendar.ts";
@@ -101,12 +101,12 @@ export class BarStreams {
     }
   }
 
-  /** The channel of minutes did. */
+  /** Called when the state of the channel of minutes changed. */
   #turn(state: SharedChannelState): void {
     const { clock, serviceNow } = this.#parts;
     const ofMinutes = this.#listened().filter(isOfMinutes);
     const longer = ofMinutes.filter(({ calendar }) => calendar.barMs > minuteMs);
-    // The current minute will arrive complete; what was missed ended before it.
+    // The current minute will arrive complete. The missed minutes ended before it.
     if (this.#minutesLost(state)) miss(longer, serviceNow() - (state === "live" ? minuteMs : 0));
     if (state !== "refused" && state !== "live") return;
     // The other source begins in the middle of a bar.

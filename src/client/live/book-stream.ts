@@ -1,7 +1,7 @@
 /**
  * Order book stream of one instrument, one value for each message.
  *
- * Invariants: only complete and consistent books are emitted; another one is dropped and requested again; a new
+ * Invariants: only complete and consistent books are emitted; any other book is dropped and requested again; a new
  * subscriber receives the current book, if there is one.
  */
 import type { HotStream } from "../../market/hot-stream.ts";
@@ -37,7 +37,7 @@ export const createBookStream = ({ instId, clock, books, toBase, onError }: Inst
       if (message.records.length === 0 && message.whole) return;
       const problem = problemOf(message);
       if (problem !== undefined) {
-        // The loss of the line, which follows at once, clears the book.
+        // The channel's loss, which follows at once, clears the book.
         books.repair(problem);
         return;
       }

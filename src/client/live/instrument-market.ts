@@ -33,8 +33,8 @@ export const createInstrumentMarket = (instId: string, options: InstrumentMarket
       lastPx = px;
     },
   };
-  // Readers of a channel receive in the order they joined: bars before the trades strategies act on, the book before
-  // its quotes.
+  // Readers of a channel receive in the order in which they joined: bars before the trades that strategies act on, and
+  // the book before its quotes.
   const bars = new BarStreams(parts);
   const trades = createTradeStream(parts);
   const { stream: books, book } = createBookStream(parts);

@@ -8,7 +8,7 @@ export interface InstrumentMarketOptions extends SharedChannelOptions {
   /** Current time of the service's calendar, milliseconds since the epoch. */
   readonly serviceNow: () => number;
   readonly toBase: ToBase;
-  /** Called with what a subscriber threw. */
+  /** Called with errors that a subscriber threw. */
   readonly onError: (error: unknown) => void;
 }
 

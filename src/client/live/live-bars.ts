@@ -12,7 +12,7 @@ import type { BarCalendar } from "../../market/calendar/bar-calendar.ts";
 import type { TextBar } from "../../market/history.ts";
 
 export const minuteMs = 60_000;
-/** So long after its end a bar of minutes is waited for. */
+/** Longest wait after its end for the data of a bar from minutes. */
 const graceMs = 10_000;
 
 interface LiveBar {
@@ -30,7 +30,7 @@ export class LiveBars {
   #timer: Timer | undefined;
   #wholeFrom = Number.NEGATIVE_INFINITY;
   #lastMinute = Number.NEGATIVE_INFINITY;
-  /** Data from here on is taken. */
+  /** Only data from this instant on is used. */
   #since: number;
   /** End of the last bar. */
   #endedAt = Number.NEGATIVE_INFINITY;
@@ -60,13 +60,15 @@ export class LiveBars {
     else if (this.#open !== undefined) this.#endLater(closesAt - openedAt - minuteMs);
   }
 
-  /** By the clock from the last minute on, as the service's calendar may be ahead of it or behind. */
+  /**
+   * Sets the timer from the last minute on by our clock, because the service's calendar may be ahead of it or behind.
+   */
   #endLater(ms: number): void {
     this.#timer?.cancel();
     this.#timer = this.#clock.setTimer(this.#clock.now() + ms + graceMs, () => this.#finish());
   }
 
-  /** Something that happened at `at` was missed: the bar it fell into is worthless. */
+  /** Called when data of the instant `at` was missed: the bar that contains it is discarded. */
   missed(at: number): void {
     this.#wholeFrom = Math.max(this.#wholeFrom, this.#calendar.endOf(at));
     if (this.#open !== undefined && this.#calendar.openedBy(this.#open.closesAt) < this.#wholeFrom) this.#end();

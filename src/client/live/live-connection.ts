@@ -39,13 +39,13 @@ import { createOrderPushes, type OrderPushes } from "./order-pushes.ts";
 import { toBaseFor } from "./quantities.ts";
 import { confirmationPath, confirms, readConfirmation } from "./size-unit-confirmation.ts";
 
-/** Place of a service, as far as its orders depend on it. */
+/** Facts about a service that decide whether orders may leave. */
 interface Placed {
   readonly environment: Environment;
   readonly baseUrl: string;
-  /** The file, where it is not the usual one. */
+  /** The confirmation file, if it is not the usual one. */
   readonly confirmation?: string;
-  /** Name of the dialect, where it has not been tried at the exchange itself. */
+  /** Name of the dialect, if it has not been tested at the exchange itself. */
   readonly untried?: string;
 }
 
@@ -71,7 +71,7 @@ export interface LiveConnection {
   readonly market: LiveMarket;
   /** Pushes of each user, in the order given. */
   readonly pushes: readonly Pick<OrderPushes, "pushes$" | "pushing$">[];
-  /** Why no order may be sent. */
+  /** Reason why no order may be sent. */
   readonly refusal: string | undefined;
   readonly counts: () => { readonly requests: number; readonly sockets: number; readonly subscriptions: number };
   start(): void;
@@ -146,7 +146,7 @@ export const connect = (options: ConnectionOptions): LiveConnection => {
           `${options.untried} has not traded at the exchange itself yet: watch it closely`,
         );
       users.forEach(({ uid, keys }, index) => {
-        // Over the first key that may read orders.
+        // Subscribed with the first key that may read orders.
         const reader = keys.find(({ permissions }) =>
           permissions.includes(contract.endpoints.pendingOrders.permission),
         );
@@ -184,15 +184,17 @@ const signersOf = (
 };
 
 /**
- * Why no order may be sent on mainnet, if so: what was only ever tried before a copy of the exchange may be wrong about
- * the exchange.
+ * Reason why no order may be sent on mainnet, if there is one: a dialect that was only tested with a copy of the
+ * exchange may not match the exchange.
  */
 const untriedRefusal = ({ environment, untried }: Placed): string | undefined =>
   environment === "mainnet" && untried !== undefined
     ? `On mainnet no order is sent in the dialect ${untried}, which has not traded at the exchange itself. Trade with it on the exchange's demo first, then confirm it: --i-tested-this, or iTestedThis: true in the service's options.`
     : undefined;
 
-/** Why no order may be sent on mainnet, if so: the meaning of `sz` decides how much money an order is. */
+/**
+ * Reason why no order may be sent on mainnet, if there is one: the meaning of `sz` decides how much money an order is.
+ */
 const unitRefusal = (
   { environment, baseUrl, confirmation = confirmationPath }: Placed,
   contract: Contract,

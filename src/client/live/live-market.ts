@@ -2,7 +2,7 @@
  * Live market data from the service's channels, by instrument.
  *
  * Invariants: streams never error; one without data emits nothing and reports that through `onAnomaly`; all complete at
- * the stop; an instrument that the service does not list is not refused here, as it may be listed later.
+ * the stop; an instrument that the service does not list is not refused here, because it may be listed later.
  * Not here: one instrument's streams (instrument-market.ts), the wire (client/transport/socket-pool.ts).
  */
 import { parseInstId } from "../../contract/inst-id.ts";

@@ -26,7 +26,7 @@ export const placeOf = (service: unknown): LivePlace | undefined => {
   if (typeof service !== "object" || service === null || !("environment" in service)) return undefined;
   const { environment, baseUrl, confirmation, dialect } = service as Readonly<Record<string, unknown>>;
   return {
-    // What is not called a testnet is dealt with as if money were at stake.
+    // Every environment that is not called a testnet is treated as if money were at risk.
     environment: environment === "testnet" ? "testnet" : "mainnet",
     baseUrl: typeof baseUrl === "string" ? baseUrl : "",
     confirmation: typeof confirmation === "string" ? confirmation : confirmationPath,

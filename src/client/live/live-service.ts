@@ -37,8 +37,8 @@ export interface LiveOptions {
   /** The exchange's dialect, where it is not the described service. */
   readonly dialect?: Dialect;
   /**
-   * Confirms that you have traded there in this dialect yourself: on mainnet one that is `untried` sends no order
-   * without it.
+   * Confirms that you have traded at this exchange in this dialect yourself. Without it, an `untried` dialect sends no
+   * order on mainnet.
    */
   readonly iTestedThis?: boolean;
   /** Keys of the one user, called "main". */
@@ -49,11 +49,11 @@ export interface LiveOptions {
   readonly timeoutMs?: number;
   /** Order records are taken from the private channel; otherwise they are polled. Default true. */
   readonly push?: boolean;
-  /** The file in which `sluice doctor` keeps what it found out about `sz`. Default ".sluice/confirmed.json". */
+  /** The file in which `sluice doctor` stores its finding about `sz`. Default ".sluice/confirmed.json". */
   readonly confirmation?: string;
-  /** The time to trade on instead of the machine's, for tests. */
+  /** Clock to use instead of the machine's, for tests. */
   readonly clock?: Clock;
-  /** Opens a socket in place of the network, for tests. */
+  /** Opens a socket instead of the network, for tests. */
   readonly openSocket?: OpenSocket;
 }
 
@@ -99,7 +99,7 @@ export const liveSchema = {
 
 type Checked = Omit<LiveOptions, "keys" | "users" | "clock" | "openSocket"> & Pick<LiveSpec, "untried">;
 
-/** The one address this machine calls from; the service counts requests by it. */
+/** The one address that this machine calls from. The service counts requests by it. */
 const ip = "local";
 
 /**
@@ -174,7 +174,7 @@ const open = (
     anomalies,
     counts: () => connection?.counts() ?? { requests: 0, sockets: 0, subscriptions: 0 },
     load: async () => {
-      // What only defines a service, such as a test of its strategies, does not pay for sockets and signatures.
+      // Code that only defines a service, such as a test of its strategies, does not load sockets and signatures.
       const { connect } = await import("./live-connection.ts");
       if (connection !== undefined) return;
       const made = connect({ ...options, clock, users: known, ip, env, anomalies, openSocket });
@@ -197,7 +197,7 @@ const unloaded = "The service is not loaded. Await its load() before anything is
 
 type PushedStreams = Pick<ServiceUser, "pushes$" | "pushing$">;
 
-/** A user, and what will be pushed to it. */
+/** A user, with the streams of what will be pushed to it. */
 class PushedUser implements ServiceUser {
   readonly uid: string;
   readonly ip = ip;
@@ -232,7 +232,7 @@ class LateStream<T> {
   readonly stream: Observable<T>;
   #source: Observable<T> | undefined;
 
-  /** `first` is what the source begins with, where it begins with something. */
+  /** `first` is the first value of the source, if it has one. */
   constructor(first?: T) {
     this.stream = new Observable((subscriber) => {
       if (this.#source !== undefined) return this.#source.subscribe(subscriber);

@@ -5,7 +5,7 @@
  * subscribed and in sequence, and emits on changes only; records are passed on after everything else that has arrived,
  * so that a fill does not overtake the market data that caused it because its socket was read first; neither stream
  * errors; both complete at the stop.
- * Not here: reading the state again after a turn (resources/).
+ * Not here: reading the state again when `pushing$` changes (orders/state/).
  */
 import { BehaviorSubject, type Observable } from "rxjs";
 import type { Contract } from "../../contract/contract.ts";
@@ -19,7 +19,7 @@ import type { ChannelHandle, Login, SocketPool } from "../transport/socket-pool.
 export interface OrderPushes {
   readonly pushes$: Observable<OrderRecord>;
   readonly pushing$: Observable<boolean>;
-  /** Subscribes; as long as it is not called the orders are polled. */
+  /** Subscribes. Until it is called, the orders are polled. */
   start(pool: SocketPool, login: Login): void;
   stop(): void;
 }
@@ -83,7 +83,7 @@ export const createOrderPushes = (options: OrderPushesOptions): OrderPushes => {
   };
 };
 
-/** Read as the listing that holds the same records. */
+/** Reads a push like the listing that contains the same records. */
 const readOrders = (
   { data }: Push,
   contract: Contract,

@@ -12,7 +12,7 @@ import type { InstrumentParts } from "./instrument-parts.ts";
 import type { LiveBook } from "./live-book.ts";
 import { WatchedStream } from "./watched-stream.ts";
 
-/** `book` is the one that the books line keeps, already brought up to date when its messages arrive here. */
+/** `book` is the book that the books channel maintains. It is up to date when its messages arrive here. */
 export const createQuoteStream = (parts: InstrumentParts, book: LiveBook): HotStream<Quote> => {
   const { instId, clock, tickers, books, toBase, onPx, onAnomaly, onError } = parts;
   let latest: Quote | undefined;
@@ -50,7 +50,7 @@ export const createQuoteStream = (parts: InstrumentParts, book: LiveBook): HotSt
     },
     state: (state) => {
       if (state !== "live") latest = undefined;
-      // Until it is known whether tickers come back, the books go on.
+      // Until it is known whether tickers return, quotes come from the book.
       if (state === "refused" || state === "live") fallBack();
     },
   });

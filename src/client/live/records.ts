@@ -32,7 +32,7 @@ const schemas: Readonly<Record<MarketChannel, object>> = {
   candle1m: candleMessage,
 };
 
-/** The readable records, and whether all were. */
+/** The readable records, and whether all records were readable. */
 export const readRecords = <C extends MarketChannel>(
   channel: C,
   instId: string,

@@ -12,7 +12,7 @@ import type { ChannelListener, ChannelState, OnAnomaly } from "../transport/sock
 import type { ChannelHandle } from "../transport/socket-pool.ts";
 import { type MarketChannel, type MarketRecords, readRecords } from "./records.ts";
 
-/** `ended`: no reader needs it any more; what is known of the channel is over. */
+/** `ended`: no reader needs the channel any more, and its last data is discarded. */
 export type SharedChannelState = ChannelState | "ended";
 
 export interface SharedChannelMessage<C extends MarketChannel> {
@@ -73,7 +73,7 @@ export class SharedChannel<C extends MarketChannel> {
     };
   }
 
-  /** The received data is not reliable: subscribes again. */
+  /** Called when the received data is not reliable. Subscribes again. */
   repair(reason: string): void {
     this.#handle?.repair(reason);
   }

@@ -3,7 +3,7 @@
  *
  * Invariants: a damaged file is an error, a missing one is not; it is written atomically; it is valid for the service
  * it was found at and for environments of the same domain, never for others.
- * Not here: the probe (doctor/).
+ * Not here: the probe (plugins/conformance).
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";

@@ -2,9 +2,9 @@
  * Dialect of a service: how calls, answers and socket messages of the described service are written and read at another
  * exchange.
  *
- * Invariants: pure functions of their arguments; what is above the transport (rate limiter, orders, journal, sessions)
- * meets only the described service's requests and records; the described service is a dialect like any other, one that
- * changes nothing.
+ * Invariants: pure functions of their arguments; the parts above the transport (rate limiter, orders, journal,
+ * sessions) see only the described service's requests and records; the described service is a dialect like any other,
+ * one that changes nothing.
  * Not here: sending, deadlines, reconnecting (http.ts, socket-connection.ts), the dialects of exchanges
  * (client/dialects/).
  */
@@ -48,8 +48,8 @@ export interface Dialect {
   /** Such as "okx-v5". */
   readonly name: string;
   /**
-   * True if it has traded at the exchange itself, and not only with a copy of it; on mainnet one that has not is
-   * asked about.
+   * True if it has traded at the exchange itself, and not only with a copy of it. On mainnet any other dialect needs a
+   * confirmation.
    */
   readonly tried?: boolean;
   /**
@@ -60,11 +60,11 @@ export interface Dialect {
   /** Its rate-limit layers instead of the three described. `quota.layers` of a config wins. */
   readonly layers?: readonly LayerSpec[];
   readonly sockets?: SocketBounds;
-  /** Asked once for each user; orders of an account that cannot be traded with do not leave. */
+  /** Called once for each user. Orders of an account with a problem do not leave. */
   readonly account?: AccountSetup;
   /** Headers of signed requests, and the arguments of a login. The seal signs; the secret itself is not accessible. */
   readonly signer?: SignerOf;
-  /** The read as several, each charged and sent by itself; the records of all are one answer. */
+  /** The read as several requests, each charged and sent by itself. Their records together are one answer. */
   readonly split?: (
     endpoint: EndpointName,
     input: Readonly<Record<string, unknown>>,
@@ -104,7 +104,7 @@ export const wholeDialect = (dialect: Dialect = describedService): WholeDialect 
   return { ...whole, hear: (text) => parsed(whole, text) };
 };
 
-/** A text at which the dialect throws is malformed. */
+/** A text for which the dialect throws is malformed. */
 const parsed = ({ hear }: Pick<WholeDialect, "hear">, text: string): readonly ParsedMessage[] => {
   try {
     return hear(text);

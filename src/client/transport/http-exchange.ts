@@ -24,10 +24,10 @@ export interface ExchangeSetting {
   readonly bodyBytesMax: number;
   /** Names of the headers that are kept, in lower case. */
   readonly kept: readonly string[];
-  /** Status by which the service refuses a signature, whose timestamp may then have been wrong. */
+  /** Status with which the service refuses a signature, possibly because of a wrong timestamp. */
   readonly authStatus: number;
   readonly underWay: Set<HttpExchange>;
-  /** Why a request must not leave after all. */
+  /** Reason why a request must not leave after all. */
   readonly mayNot: (request: WireRequest) => string | undefined;
   /** Translates the exchange's answer to the described service's. */
   readonly answer: WholeDialect["answer"];
@@ -72,10 +72,14 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error("ended"));
   }
 
-  /** Its turn on a connection. What ended in line is left out by throwing, which leaves the connection to the next. */
+  /**
+   * Called when its turn on a connection has come. If the request has ended while it waited, it throws, which leaves
+   * the connection to the next request.
+   */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.#setting.underWay.has(this)) throw new Error("ended");
-    // Asked here and not when it was signed: it may have waited in a queue, or the whole process paused, since then.
+    // Checked here and not when it was signed, because since then it may have waited in a queue, or the whole process
+    // may have paused.
     const why = this.#setting.mayNot(this.#request);
     if (why !== undefined) {
       this.#end((sink) =>
@@ -116,7 +120,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     try {
       response = this.#setting.answer(this.#request, { status, ...this.#redact({ headers, body }) });
     } catch {
-      // What a dialect trips over may hold anything, so it is not repeated.
+      // The text that a dialect cannot read may contain anything, so it is not repeated.
       this.lose(`the answer of status ${status} is not of the exchange's form and was not read`);
       return;
     }
@@ -138,7 +142,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     try {
       notify(this.#sink);
     } catch (error) {
-      // The library would take it for an error of the connection, and keep it to itself.
+      // The library would take the error for an error of the connection, and would not report it.
       queueMicrotask(() => {
         throw error;
       });
@@ -151,8 +155,8 @@ export const unwritable = (endpoint: EndpointName, code: string): SluiceError =>
   new SluiceError("CONFIG_INVALID", `${endpoint}: the request cannot be written (${code}); nothing was sent.`);
 
 /**
- * The error's code and nothing else: messages may hold addresses and what was sent. What is not HTTP has no code of its
- * own.
+ * The error's code and nothing else, because messages may contain addresses and sent data. An answer that is not HTTP
+ * has no code of its own.
  */
 export const codeOf = (error: unknown): string => {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };

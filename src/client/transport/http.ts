@@ -36,9 +36,12 @@ interface HttpOptions {
   readonly time: ServiceTime;
   readonly timeoutMs?: number;
   readonly bodyBytesMax?: number;
-  /** Connections at once. Beyond the quota's worst case, so that an exit never queues behind reads that hang. */
+  /**
+   * Maximum number of connections. It is above the quota's worst case, so that an exit never queues behind reads that
+   * hang.
+   */
   readonly sockets?: number;
-  /** Lets a connection that is not encrypted leave this machine. */
+  /** Lets an unencrypted connection leave this machine. */
   readonly plainAllowed?: boolean;
   /** Returns the reason why a request must not be sent after all; called just before its bytes are written. */
   readonly mayNot?: ((request: WireRequest) => string | undefined) | undefined;
@@ -61,7 +64,8 @@ const headerBytesMax = 16_384;
 const readHeaders = ["accept", "application/json", "accept-encoding", "identity"] as const;
 const changeHeaders = [...readHeaders, "content-type", "application/json"] as const;
 /**
- * Idle connections are given up before servers usually do: a request that meets a closing one is an unknown outcome.
+ * Idle connections are closed before servers usually close them, because a request on a closing connection has an
+ * unknown outcome.
  */
 const idleMs = 4_000;
 
@@ -90,7 +94,8 @@ export class HttpTransport {
       mayNot: options.mayNot ?? (() => undefined),
     };
     const origin = readBaseUrl(options.baseUrl, options.plainAllowed);
-    // Loaded here, as most who load the package never open a connection and it takes a tenth of a second.
+    // Loaded here, because most programs that load the package never open a connection, and loading takes a tenth of a
+    // second.
     const undici = createRequire(import.meta.url)("undici") as typeof import("undici");
     const tls = { rejectUnauthorized: true, ...(options.ca !== undefined && { ca: options.ca }) };
     const limits = {
@@ -133,7 +138,7 @@ export class HttpTransport {
   /** Number of connections that are open or being opened, without those through a proxy. */
   readonly open = (): number => this.#sockets.size;
 
-  /** Ends what is under way and every connection; resolves when none is left. */
+  /** Ends all requests under way and every connection. Resolves when none is left. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -177,7 +182,7 @@ export class HttpTransport {
     return { options, redact };
   }
 
-  /** Keeps account of the connections that `connect` makes. */
+  /** Tracks the connections that `connect` makes. */
   #watched(connect: buildConnector.connector): buildConnector.connector {
     return (options, callback) => {
       // What it returns is left out of its types.
@@ -197,7 +202,10 @@ const addTrace = (headers: string[], trace: NonNullable<WireRequest["trace"]>): 
   for (const [name, value] of Object.entries(trace)) if (!taken.has(name)) headers.push(name, value);
 };
 
-/** A prefix from the profile that no header can carry would otherwise fail with the first order. */
+/**
+ * Checks header names at the start: a prefix from the profile that no header can carry would otherwise fail with the
+ * first order.
+ */
 const checkHeaderNames = (profile: Profile): void => {
   for (const name of Object.values(authHeaderNames(profile))) {
     try {

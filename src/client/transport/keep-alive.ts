@@ -20,7 +20,7 @@ const idleMsMax = 20_000;
 
 export class KeepAlive {
   readonly #options: KeepAliveOptions;
-  /** A reply needs some of the silence to arrive in. */
+  /** Time after which a ping is sent. It leaves part of the permitted silence for the reply to arrive. */
   readonly #askMs: number;
   #receivedAt = 0;
   #askedAt = 0;
@@ -62,7 +62,7 @@ export class KeepAlive {
     this.#timer = clock.setTimer(isDue && everyMs === undefined ? deadAt : Math.min(deadAt, this.#dueAt()), () =>
       this.#look(),
     );
-    // Last, as the ping may show that the connection is closed.
+    // Last, because the ping may show that the connection is closed.
     if (isDue) ask();
   }
 

@@ -1,5 +1,6 @@
 /**
- * One way to a service by its address, without an engine: each request is sent once, at once, and answered once or not.
+ * One connection to a service by its address, without an engine: each request is sent once, at once, and answered once
+ * or not at all.
  *
  * Invariants: nothing is sent that was not asked for; every key has twins whose signatures are wrong in one part
  * (`faultyName`), so that a service can be asked whether it checks them; nothing is open after `close`.

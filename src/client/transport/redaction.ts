@@ -3,8 +3,8 @@
  * texts.
  *
  * Invariants: a secret of eight characters or more does not pass in any text, in the plain or in an encoded form; a
- * shorter one does not pass in error texts, and leaves other fields alone, as it may be part of their values; what
- * holds no secret is returned as it is.
+ * shorter one does not pass in error texts, and leaves other fields alone, as it may be part of their values; a value
+ * without a secret is returned unchanged.
  * Not here: which texts are shown (parse-response.ts, socket-message.ts).
  */
 
@@ -14,10 +14,10 @@ const longMin = 8;
 /** Names of the fields that hold error texts. */
 const errorField = /msg|message|error|reason|detail/i;
 
-/** Redacts a text or all texts in a parsed JSON value. `sent`: further texts of the request that must not come back. */
+/** Redacts a text or all texts in a parsed JSON value. `sent` contains further texts of the request to redact. */
 export type Redact = <T>(value: T, sent?: readonly string[]) => T;
 
-/** `secrets` is called for each value, so that nothing has to keep their texts. */
+/** `secrets` is called for each value, so that no object has to keep their texts. */
 export const createRedact =
   (secrets: () => readonly string[]): Redact =>
   (value, sent = []) => {
@@ -43,7 +43,7 @@ export const redactedJson = (text: string, redact: Redact, sent: readonly string
   return clean === value ? text : JSON.stringify(clean);
 };
 
-/** Numbers, flags and nothing need no look. */
+/** Numbers, booleans and null cannot contain a secret. */
 const mayHold = (value: unknown): boolean => typeof value === "string" || (typeof value === "object" && value !== null);
 
 interface Forms {

@@ -32,12 +32,12 @@ export interface Seal {
 
 const seals = new WeakMap<Credentials, Seal>();
 
-/** All three texts, made at each call: of redaction in sign.ts alone, which no dialect can reach. */
+/** All three texts, created at each call. Only for redaction in sign.ts, which no dialect can reach. */
 const texts = new WeakMap<Credentials, () => readonly string[]>();
 
 export const textsOf = (credentials: Credentials): readonly string[] => texts.get(credentials)?.() ?? [];
 
-/** For sign.ts alone. */
+/** Only for sign.ts. */
 export const sealOf = (credentials: Credentials): Seal => {
   const seal = seals.get(credentials);
   if (seal !== undefined) return seal;
@@ -76,7 +76,7 @@ const problemOf = (field: Field, text: unknown): string | undefined => {
   return undefined;
 };
 
-/** `nameOf` returns the name of a field as the user knows it. */
+/** `nameOf` returns the user's name for a field. */
 const seal = (
   place: string,
   given: Readonly<Partial<Record<Field, unknown>>>,
@@ -162,7 +162,7 @@ const readPrivate = (path: string): string => {
   };
   let file: number;
   try {
-    // A pipe in its place must not hold the start up.
+    // Opened without blocking, because a pipe in its place must not delay the start.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return refuse(
@@ -204,7 +204,7 @@ const parsed = (path: string, text: string): Readonly<Record<string, unknown>> =
   return root;
 };
 
-/** Names a key of the file only where it looks like the one that is missing. */
+/** Names a key of the file only if it looks like the one that is missing. */
 const nearMiss = (part: Readonly<Record<string, unknown>>, field: Field): string => {
   if (Object.hasOwn(part, field)) return "";
   const near = Object.keys(part).find((key) => key.toLowerCase().replace(/[^a-z]/g, "") === field.toLowerCase());

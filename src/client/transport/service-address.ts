@@ -2,9 +2,9 @@
  * Addresses of the service and its WebSocket, read from a config and refused where credentials could go to the wrong
  * place.
  *
- * Invariants: a scheme, a host and a port, and for the WebSocket a path, nothing else; a connection that is not
- * encrypted leaves this machine only where that was asked for; a text that holds a user name or a password is not
- * repeated in the message that refuses it.
+ * Invariants: an address consists of a scheme, a host and a port, and for the WebSocket a path, and of nothing else; an
+ * unencrypted connection leaves this machine only if that was requested; a text that contains a user name or a password
+ * is not repeated in the message that refuses it.
  */
 import { SluiceError } from "../../errors.ts";
 
@@ -47,7 +47,7 @@ export const readBaseUrl = (text: string, plainAllowed = false): Origin => {
   return { secure, hostname, port: url.port === "" ? (secure ? 443 : 80) : Number(url.port) };
 };
 
-/** The address given where it names a path; else this path at the host given, or at that of `baseUrl`. */
+/** The given address if it names a path; otherwise this path at the given host, or at that of `baseUrl`. */
 export const socketUrlOf = (baseUrl: string, wsUrl: string | undefined, path: string): string => {
   const url = new URL(wsUrl ?? baseUrl.replace(/^http/, "ws"));
   return wsUrl !== undefined && url.pathname !== "/" ? wsUrl : `${url.protocol}//${url.host}${path}`;

@@ -4,17 +4,17 @@
  * A stamp in whole seconds and a round trip bound the distance between our steady clock and the service's calendar from
  * both sides; several answers narrow it, and the middle of what is left is used.
  *
- * Invariants: nothing learned, the machine's calendar is used; after one answer it is not, however wrong it is; an
+ * Invariants: before the first answer the machine's calendar is used, afterwards it is not, even if it is wrong; an
  * answer that contradicts the others counts only when a second one agrees with it, when our own clocks have moved apart
- * meanwhile, as after a suspend, or when it refuses a signature, whose timestamp was then made by what is contradicted.
+ * meanwhile, as after a suspend, or when it refuses a signature whose timestamp came from the contradicted estimate.
  * Not here: where the service's rate-limit windows begin (scheduler/quota/server-clock.ts), which takes no middle.
  */
 import type { Clock } from "../../clock/clock.ts";
 
 export interface ServiceTime {
   /**
-   * Any answer serves, also one of refusal; `refused` where it was the signature that was refused. Instants are of the
-   * steady clock; a header that is missing or not a date is skipped.
+   * Observes the time in any answer, including a rejection. `refused` is true if the signature was refused. Instants
+   * are of the steady clock; a header that is missing or not a date is skipped.
    */
   observe(dateHeader: string | undefined, sentAt: number, receivedAt: number, refused?: boolean): void;
   /** Milliseconds since the Unix epoch, as the service counts them. */
@@ -30,7 +30,7 @@ interface Interval {
 }
 
 const stepMs = 1_000;
-/** Worst drift of a steady clock: twice what crystals promise. */
+/** Worst drift of a steady clock: twice the specified error of crystals. */
 const drift = 200 / 1e6;
 const suspendMs = 1_000;
 /** A stamp outside these years is a clock that was never set. */
@@ -48,7 +48,7 @@ const widened = ({ lo, hi, asOf }: Interval, at: number): Interval => {
   return { lo: lo - slack, hi: hi + slack, asOf: at };
 };
 
-/** The part both allow, or undefined when they contradict each other. */
+/** The part that both intervals allow, or undefined if they contradict each other. */
 const meet = (old: Interval, fresh: Interval): Interval | undefined => {
   const known = widened(old, fresh.asOf);
   const lo = Math.max(known.lo, fresh.lo);
@@ -58,7 +58,7 @@ const meet = (old: Interval, fresh: Interval): Interval | undefined => {
 
 export const createServiceTime = (clock: Clock): ServiceTime => {
   let known: Interval | undefined;
-  /** Contradicts what is known and waits for a second opinion. */
+  /** An interval that contradicts the estimate and waits for a second answer. */
   let doubted: Interval | undefined;
   let calendarOffset = 0;
   /** The last stamp, which many answers of a second share. */

@@ -36,7 +36,7 @@ export type KeyFault = "secret" | "key" | "passphrase" | "timestamp";
 /** Every part of a signed request that can be wrong on purpose. */
 export const keyFaults: readonly KeyFault[] = ["secret", "key", "passphrase", "timestamp"];
 
-/** The name under which requests leave that are signed as by `key`, but for one part. */
+/** The name for requests that are signed as by `key`, except that one part is wrong. */
 export const faultyName = (key: string, fault: KeyFault): string => `${key}!${fault}`;
 
 const digestOf = ({ auth }: Profile, seal: Seal, prehash: string): string => {
@@ -101,7 +101,7 @@ const faultySignerOf = (profile: Profile, seal: Seal, fault: KeyFault, signer: S
 /** Older than any service accepts. */
 const staleMs = 3_600_000;
 
-/** The text with another last character. */
+/** The text with a different last character. */
 const otherThan = (text: string): string => `${text.slice(0, -1)}${text.endsWith("a") ? "b" : "a"}`;
 
 /**
@@ -117,7 +117,7 @@ export const signerOf: SignerOf = (seal, profile) => {
   return Object.freeze({
     headers: ({ method, path, query, body }, wallAt) => {
       const timestamp = timestampText(profile, wallAt);
-      // Set one after the other: a literal with computed names is made by the platform's slow way.
+      // Set one after the other, because the platform is slow with a literal that has computed names.
       const headers: Record<string, string> = {};
       headers[names.key] = seal.apiKey;
       headers[names.sign] = signature({ timestamp, method, path, query, body });

@@ -43,7 +43,7 @@ interface SocketChannelOptions {
 const repairBounds: BackoffBounds = { baseMs: 1_000, msMax: 60_000, certain: 0.5 };
 /** After a request that was not acknowledged. */
 const askBounds: BackoffBounds = { baseMs: 1_000, msMax: 60_000, certain: 0.5 };
-/** A channel that was live so long starts over with quick repairs. */
+/** A channel that was live for this long begins again with quick repairs. */
 const steadyMs = 60_000;
 const refusedRetryMs = 300_000;
 /** Before the first message of a channel on a connection. */
@@ -62,7 +62,7 @@ export class SocketChannel {
   #awaited = false;
   /** Requests in a row without an acknowledgement. */
   #unanswered = 0;
-  /** An unsubscribe request is not answered yet: data and a refusal may belong to what was before it. */
+  /** True while an unsubscribe request is not answered: data and a refusal may belong to the earlier subscription. */
   #leaving = false;
   #closed = false;
 
@@ -76,7 +76,7 @@ export class SocketChannel {
     return this.#state;
   }
 
-  /** The request was sent. `first`: this connection has not subscribed to the channel before. */
+  /** Called when the request was sent. `first` is true if this connection has not subscribed to the channel before. */
   asked(first: boolean): void {
     const { ackMsMax } = this.#options.websocket;
     this.#last = first ? none : undefined;
@@ -93,7 +93,7 @@ export class SocketChannel {
     else this.#begin("subscribed");
   }
 
-  /** The service rejected the request. */
+  /** Called when the service rejected the request. */
   refused(reason: string): void {
     if (this.#closed) return;
     if (this.#leaving) {
@@ -104,18 +104,18 @@ export class SocketChannel {
     this.#refuse(reason, refusedRetryMs);
   }
 
-  /** The service has ended the subscription, as it was asked to or not. */
+  /** Called when the service has ended the subscription, on request or not. */
   unsubscribed(): void {
     if (this.#leaving) this.#leaving = false;
     else this.repair("the service ended the subscription");
   }
 
-  /** The service may hold a subscription to it. */
+  /** True if the service may have a subscription to the channel. */
   get isRequested(): boolean {
     return this.#state !== "refused" || this.#unanswered > 0;
   }
 
-  /** No connection has room for it; it is subscribed when one has. */
+  /** Called when no connection has room for it. It is subscribed when one has. */
   full(reason: string): void {
     this.#options.onAnomaly("channel.refused", `${this.key}: ${reason}`);
     this.#turn("refused", reason);
@@ -129,7 +129,7 @@ export class SocketChannel {
     if (!this.#closed) this.#options.listener.message(push);
   }
 
-  /** The received data is not reliable: subscribes again, unless that is in progress. */
+  /** Called when the received data is not reliable. Subscribes again, unless that is in progress. */
   repair(reason: string): void {
     if (this.#state !== "live" || this.#closed) return;
     const { clock, random, onAnomaly, send } = this.#options;
@@ -146,7 +146,7 @@ export class SocketChannel {
     else this.#wait(backoffMs(repairBounds, this.#repairs - 1, random), () => this.#ask());
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is gone. */
   lost(reason: string): void {
     this.#rest();
     this.#unanswered = 0;
@@ -171,7 +171,7 @@ export class SocketChannel {
   #hears(): boolean {
     if (this.#state === "live") return true;
     if (this.#leaving || !this.#awaited) return false;
-    // What came before was not promised.
+    // Completeness of earlier messages was not guaranteed.
     this.#last = undefined;
     this.#begin("data came without an acknowledgement");
     return true;
@@ -200,7 +200,7 @@ export class SocketChannel {
     this.#turn("live", reason);
   }
 
-  /** The service did not answer: the request, its acknowledgement or the data may have been lost. */
+  /** Called when the service did not answer: the request, its acknowledgement or the data may have been lost. */
   #unacknowledged(reason: string): void {
     this.#leaving = false;
     this.#refuse(reason, backoffMs(askBounds, this.#unanswered, this.#options.random));

@@ -1,9 +1,9 @@
 /**
  * WebSocket connection and its channels: connects, logs in where needed, monitors silence, and reconnects.
  *
- * Invariants: at most one socket is in use; each attempt needs a granted charge; silence ends a connection, as a dead
- * one looks the same; the waits between attempts grow, and are long after a refused login; after `close` no event of an
- * old socket has an effect.
+ * Invariants: at most one socket is in use; each attempt needs a granted charge; silence ends a connection, because a
+ * dead one looks the same; the waits between attempts grow, and are long after a refused login; after `close` no event
+ * of an old socket has an effect.
  * Not here: how subscriptions share connections (socket-pool.ts), the state of a subscription (socket-channel.ts).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
@@ -28,7 +28,7 @@ interface ConnectionOptions {
   /** Encodes requests and parses texts. */
   readonly dialect: Pick<WholeDialect, "say" | "hear" | "sockets">;
   readonly onAnomaly: OnAnomaly;
-  /** Undefined: open now; otherwise the instant to ask again. */
+  /** Undefined if a socket may be opened now, otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
   /** Called for each login, as each is signed again. */
   readonly login: (() => Readonly<Record<string, string>>) | undefined;
@@ -39,10 +39,10 @@ interface ConnectionOptions {
 }
 
 const lostBounds: BackoffBounds = { baseMs: 1_000, msMax: 30_000, certain: 0 };
-/** A key that is wrong stays wrong: asking often only looks like an attack. */
+/** A wrong key stays wrong, and frequent attempts look like an attack. */
 const loginBounds: BackoffBounds = { baseMs: 15_000, msMax: 900_000, certain: 0.5 };
 const openMsMax = 15_000;
-/** A connection that held so long is a good one: its loss starts with short waits. */
+/** A connection that lasted this long counts as good: after its loss the waits begin short. */
 const steadyMs = 30_000;
 const failuresSaid = 3;
 
@@ -79,7 +79,7 @@ export class SocketConnection {
     return this.#channels;
   }
 
-  /** Begins to connect; nothing when it has begun. */
+  /** Begins to connect. Has no effect if it has begun. */
   start(): void {
     if (this.#phase !== "new") return;
     this.#phase = "waiting";
@@ -152,7 +152,7 @@ export class SocketConnection {
     this.#upAt = this.#options.clock.now();
     this.#failures = 0;
     this.#rejections = 0;
-    // From here on the timer is that of the keep-alive.
+    // From here on the timer belongs to the keep-alive.
     this.#timer?.cancel();
     this.#keepAlive.start();
     this.#subscribe([...this.#channels.values()]);
@@ -187,7 +187,7 @@ export class SocketConnection {
     switch (message.kind) {
       case "push": {
         const { arg } = message.push;
-        // A channel of all products may be pushed by product.
+        // A channel for all products may push by product.
         (this.#channels.get(channelKey(arg)) ?? this.#channels.get(arg.channel))?.push(message.push);
         return;
       }
@@ -221,7 +221,7 @@ export class SocketConnection {
     else this.#options.onAnomaly("socket.error", reason);
   }
 
-  /** The login was. */
+  /** Called when the login was answered. */
   #answered(problem: string | undefined): void {
     if (problem === undefined) {
       this.#begin();

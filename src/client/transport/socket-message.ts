@@ -33,7 +33,7 @@ const textMax = 120;
 /** A book of 5000 levels is one record; no channel sends so many records at once. */
 const recordsMax = 10_000;
 
-/** Foreign words as one short line. */
+/** Text of the other side as one short line. */
 export const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
   const line = text.replaceAll(/\p{C}+/gu, " ");

@@ -40,7 +40,7 @@ interface SocketPoolOptions {
   readonly random: Random;
   readonly websocket: Profile["websocket"];
   readonly dialect: WholeDialect;
-  /** Undefined: a socket may be opened now; otherwise the instant to ask again. */
+  /** Undefined if a socket may be opened now, otherwise the instant to ask again. */
   readonly leave: () => number | undefined;
   readonly onAnomaly: OnAnomaly;
   /** Removes secrets from messages of the other side. */
@@ -136,7 +136,7 @@ export class SocketPool {
     };
   }
 
-  /** Finds it a connection; false where there is no room. */
+  /** Finds a connection for it. Returns false if there is no room. */
   #place(subscription: Subscription): boolean {
     const connection = this.#roomFor(subscription);
     if (connection === undefined) return false;

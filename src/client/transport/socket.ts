@@ -24,7 +24,7 @@ export interface Socket {
 
 export type OpenSocket = (url: string, events: SocketEvents) => Socket;
 
-/** A whole book of many levels stays far below it. */
+/** A whole book of many levels is far smaller. */
 const payloadBytesMax = 1_048_576;
 /** Our messages are small; a backlog of this size means that the other side does not read. */
 const backlogBytesMax = 262_144;
