@@ -32,11 +32,13 @@ export interface Order {
   readonly reduceOnly: boolean;
   readonly unit: SzUnit;
   sz: Amount;
-  /** The same as text. */
+  /** The size as text. */
   szText: string;
   /** Ticks; 0 for market orders, which have no price. */
   px: number;
-  /** Lots wanted; fixed once accepted. Market orders sized in quote currency have no number of lots, only a budget. */
+  /**
+   * Wanted lots; fixed once accepted. Market orders sized in quote currency have a budget instead of a number of lots.
+   */
   lots: number;
   budget: Amount | undefined;
   /** Lots that would open or enlarge a position, for which margin is set aside. */
@@ -45,11 +47,11 @@ export interface Order {
   updatedAt: number;
   state: OrderState;
   done: number;
-  /** The price of all its executions, in ticks; 0 before the first, NaN where they differ. */
+  /** The price of all its executions, in ticks; 0 before the first, NaN if the prices differ. */
   paidPx: number;
   /**
-   * That price, the value and the cost of all executions, as the only fill reported them; undefined where there are
-   * more, or it was not reported.
+   * Price, value and cost of all executions, as the only fill reported them. Undefined if there are several fills, or
+   * the fill was not reported.
    */
   pxText: string | undefined;
   valueText: string | undefined;
@@ -57,13 +59,16 @@ export interface Order {
   value: Amount;
   cost: Amount;
   hold: Amount;
-  /** Currency that pays for it; known from the first amount that is set aside. */
+  /** Currency that pays for it; known once the first amount is set aside. */
   purse: Purse | undefined;
   /** Outside quantity in front of this order at its price; infinite while no recording has shown that price yet. */
   ahead: number;
-  /** Outside quantity behind it, by the displayed quantity; counts only where cancels are shared out. */
+  /**
+   * Outside quantity behind it, according to the displayed quantity. Used only if cancels are distributed over the
+   * queue.
+   */
   behind: number;
-  /** It changed in the event that is being applied, and its listeners do not know yet. */
+  /** True if it changed in the event that is being applied and its listeners have not been notified. */
   touched: boolean;
 }
 
@@ -94,18 +99,18 @@ export interface Account {
   readonly uid: string;
   readonly purses: Map<string, Purse>;
   readonly positions: Map<string, Position>;
-  /** The same in the order in which they were opened. */
+  /** The same positions in the order in which they were opened. */
   readonly held: Position[];
-  /** By product; what is not in it has the default. */
+  /** Leverage by product. Other products have the default. */
   readonly leverage: Map<string, Amount>;
   readonly leverageDefault: Amount;
   readonly marginModes: Map<string, MarginMode>;
   readonly modeDefault: MarginMode;
-  /** Kept only where fees depend on it. */
+  /** Kept only if fees depend on it. */
   readonly traded: Partial<Record<InstType, Traded>>;
-  /** Some of them may have been dropped already: `byOrdId` does not know those. */
+  /** Orders of the account. Some may have been dropped already: `byOrdId` does not contain those. */
   readonly orders: Order[];
-  /** Completed orders in the order of their ends, from `first` on; those before were dropped. */
+  /** Completed orders in the order of their ends, from `first` on. Earlier ones were dropped. */
   readonly ended: { readonly orders: Order[]; first: number };
   /** Open orders in the order of their ids. */
   readonly open: Order[];
@@ -158,8 +163,8 @@ export const indexFrom = (orders: readonly Order[], seq: number): number => {
 };
 
 /**
- * Removes `one` from a list and keeps the order of the rest. The search begins at `from`. Walking a list makes nothing,
- * as walking a set or a map does.
+ * Removes `one` from a list and keeps the order of the rest. The search begins at `from`. Unlike a set or a map, a list
+ * can be walked without allocation.
  */
 export const takeOut = <T>(list: T[], one: T, from = 0): void => {
   const index = list.indexOf(one, from);

@@ -1,8 +1,8 @@
 /**
  * `Date` header of the service's answers.
  *
- * Invariants: the text is the platform's own, cut to the second; the platform spells the day alone, once a day, because
- * it takes longer over a whole instant than the service over an order.
+ * Invariants: the text is the platform's own, cut to the second. The platform formats only the day, once a day, because
+ * formatting a whole instant takes longer than handling an order.
  */
 const dayMs = 86_400_000;
 const twoDigits = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, "0"));

@@ -3,8 +3,8 @@
  * applied.
  *
  * Invariants: changes are published after the whole event, never from inside matching; an order that changed several
- * times in one event is published once, as it ended. Recordings count prices and quantities in the steps an instrument
- * had when it was listed; a later change of its steps does not change what a recorded number means.
+ * times in one event is published once, in its last state. Recordings count prices and quantities in the steps an
+ * instrument had when it was listed; a later change of its steps does not change what a recorded number means.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { InstType } from "../contract/inst-id.ts";
@@ -29,7 +29,7 @@ export interface Market {
   product: Product;
   book: Book;
   listed: boolean;
-  /** Book ticks and lots per tick and lot of the recording. */
+  /** Ticks and lots of the book per tick and lot of the recording. */
   feedTick: number;
   feedLot: number;
   /** The mark price published last; 0 before any. */
@@ -38,7 +38,7 @@ export interface Market {
   lookAt: number;
   /** Spans without a price in the recording, in time order. */
   readonly silences: readonly Silence[];
-  /** Market orders that came in a silence, oldest first. */
+  /** Market orders that arrived in a silence, oldest first. */
   readonly waiting: Order[];
   /** Number of orders that waited and were filled. */
   waited: number;
@@ -49,7 +49,7 @@ interface ExchangeOptions {
   readonly accounts: ReadonlyMap<string, Account>;
   readonly schedules: Readonly<Record<InstType, Schedule>>;
   readonly margins: MarginRules;
-  /** Fill model of resting orders by product; the book's own rule where it is left out. */
+  /** Fill model of resting orders by product; by default the book's own rule. */
   readonly matching: (instId: string) => Matching | undefined;
   /** Spans without a price of a product in the recording, in time order. */
   readonly silences: (instId: string) => readonly Silence[];
@@ -73,7 +73,7 @@ export class Exchange {
   /** Income of liquidations less their cost, by currency. */
   readonly fund = new Map<string, Amount>();
   readonly events = new VenueEvents();
-  /** Called with a product that has a price again while orders wait for one. */
+  /** Called for a product that has a price again while orders wait for one. */
   priced: (instId: string) => void = () => undefined;
   readonly #matching: ExchangeOptions["matching"];
   readonly #silences: ExchangeOptions["silences"];
@@ -145,7 +145,7 @@ export class Exchange {
     for (let index = 0; index < touched.length; index++) {
       const market = this.markets.get((touched[index] as Order).product.instId);
       if (market === undefined || at < market.lookAt || due.includes(market)) continue;
-      // Most often there is one: an array that grows would make room for many.
+      // Usually there is one product: a growing array would reserve room for many.
       due = due.length === 0 ? [market] : [...due, market];
     }
     return due;
@@ -160,7 +160,7 @@ export class Exchange {
   #queueChanges(at: number): void {
     const touched = this.touched;
     const fills = this.#fills;
-    // Withdrawn orders are touched as well, and come last.
+    // Withdrawn orders have changed too, and come last.
     if (this.#moved.length > 0) this.#withdrawAllIdle(at);
     const { listeners, queue } = this.events;
     for (let index = 0; index < fills.length; index++) queue.push({ kind: "fill", fill: fills[index] as Fill });
@@ -176,7 +176,7 @@ export class Exchange {
           at,
         });
     }
-    // Taken out one by one, the arrays keep their room, which the next event needs again.
+    // The elements are removed one by one, so that the arrays keep their memory for the next event.
     while (touched.length > 0) touched.pop();
     while (fills.length > 0) fills.pop();
   }
@@ -193,7 +193,7 @@ export class Exchange {
     while (this.#moved.length > 0) this.#moved.pop();
   }
 
-  /** Reducing orders whose position is gone have nothing left to do. */
+  /** Cancels reducing orders whose position is gone. */
   #withdrawIdle({ open }: Account, at: number): void {
     for (let index = 0; index < open.length; ) {
       const order = open[index] as Order;
@@ -207,7 +207,10 @@ export class Exchange {
     this.touched.push(order);
   }
 
-  /** The account's position in the product has changed: it is due for a review, and so are orders that reduce it. */
+  /**
+   * Notes that the account's position in the product has changed: it is due for a review, and so are orders that reduce
+   * it.
+   */
   #noteMove(account: Account, market: Market | undefined, at: number): void {
     if (market !== undefined) market.lookAt = at;
     if (!this.#moved.includes(account)) this.#moved.push(account);
@@ -328,13 +331,13 @@ export class Exchange {
   }
 }
 
-/** The order is over, and kept for a while (retention.ts). */
+/** Ends the order, which is kept for a while (retention.ts). */
 const close = (order: Order): void => {
   const { open, ended } = order.account;
   takeOut(open, order, indexFrom(open, order.seq));
   ended.orders.push(order);
 };
 
-/** Lots an order may fill now: a reducing order never more than the position has. */
+/** Lots that an order may fill now. A reducing order never fills more than the position. */
 const room = (order: Order): number =>
   order.reduceOnly ? Math.min(leftOf(order), reducibleLots(order.account, order.product, order.sign)) : leftOf(order);

@@ -37,7 +37,7 @@ export interface Product {
   readonly minBase: Amount;
   readonly contractValue: Amount;
   readonly maxLeverage: Amount;
-  /** The least that may be wanted, in lots. */
+  /** Smallest quantity of an order, in lots. */
   readonly minLots: number;
   /** Step of the book's prices and of its quantities. */
   readonly tick: Amount;
@@ -46,7 +46,7 @@ export interface Product {
   readonly cell: Amount;
   /** The fee of a purchase is taken in the base currency bought. */
   readonly buysPayInBase: boolean;
-  /** The three as what they are spelled by. */
+  /** The same three steps in the form that spelling needs. */
   readonly steps: { readonly tick: Step; readonly lot: Step; readonly cell: Step };
 }
 
@@ -120,7 +120,7 @@ export const worthOf = (product: Product, px: number, lots: number): Amount => {
   return (cells <= Number.MAX_SAFE_INTEGER ? BigInt(cells) : BigInt(px) * BigInt(lots)) * product.cell;
 };
 
-/** Of the price asked for last: each check of an order asks for that of its best offer. */
+/** The last price asked for: each check of an order asks for the price of its best offer. */
 const lastLot: { product: Product | undefined; px: number; worth: Amount } = { product: undefined, px: 0, worth: 0n };
 
 /** Quote currency of one lot at a price of so many ticks. */

@@ -1,7 +1,7 @@
 /**
  * A request without the parameters that its endpoint does not list, for a service that ignores them.
  *
- * Not here: whether what is left is right (contract/validate.ts).
+ * Not here: whether the remaining fields are valid (contract/validate.ts).
  */
 
 interface Listed {

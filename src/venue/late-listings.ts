@@ -1,10 +1,10 @@
 /**
- * Order listings that lag behind: what pending orders and the history looked like a while ago.
+ * Order listings with a delay: pending orders and the history in an earlier state.
  *
- * Invariants: limits, permissions and form are the venue's to judge, only the records of a success are replaced; a
- * record shown is one that was true at that moment; pages keep the profile's rules of order and cursors; a completed
+ * Invariants: the venue judges limits, permissions and form, and only the records of a success are replaced; a record
+ * shown is one that was true at that earlier moment; pages follow the profile's rules of order and cursors; a completed
  * order is kept as long as the service would have shown it.
- * Not here: getOrder, which is always up to date, as where listings come from a copy of the books.
+ * Not here: getOrder, which is always up to date, as at services whose listings come from a copy of the order data.
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
@@ -19,7 +19,7 @@ import { cursorsOf } from "./queries.ts";
 import type { Venue, VenueResponse } from "./venue.ts";
 
 interface Listings {
-  /** `answer` with the records of a while ago, if it is a listing of orders. */
+  /** `answer` with earlier records, if it is a listing of orders. */
   asOf(endpoint: EndpointName | undefined, uid: string, query: Query, answer: VenueResponse): VenueResponse;
   stop(): void;
 }

@@ -1,8 +1,7 @@
 /**
  * Windows of the service's rate-limit layers, by address, key or user, and the layers that only a profile has.
  *
- * Invariants: a window begins at its layer's anchor; windows of silent addresses are forgotten before they are
- * too many.
+ * Invariants: a window begins at its layer's anchor; windows of silent addresses are dropped before there are too many.
  * Not here: who is charged in which order (rate-limiter.ts).
  */
 import type { Layer, LayerName } from "../contract/limits.ts";
@@ -109,9 +108,9 @@ export class ExtraLayerWindows {
       this.#windows.add(this.#windows.at(id, now), times * this.#amountOf(weight, elements), now);
   }
 
-  /** Returns true if the request may pass; otherwise shuts the layer, where it bans. */
+  /** Returns true if the request may pass. Otherwise shuts the layer, if it bans. */
   admit(ip: string, caller: Caller | undefined, weight: number, content: Content, now: number): boolean {
-    // All are asked, so that each of them that is full may shut.
+    // All windows are checked, so that each full one may be shut.
     const fits = this.#idsOf(ip, caller, content).map(([id, elements]) =>
       this.#admits(id, this.#amountOf(weight, elements), now),
     );
@@ -127,7 +126,7 @@ export class ExtraLayerWindows {
     return false;
   }
 
-  /** Whose request counts, if it does, and with how many elements. */
+  /** Identities for which a request counts, if any, each with its number of elements. */
   #idsOf(
     ip: string,
     caller: Caller | undefined,

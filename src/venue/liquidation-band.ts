@@ -21,7 +21,7 @@ export interface Band {
 const anyPrice: Band = { above: Number.NEGATIVE_INFINITY, below: Number.POSITIVE_INFINITY };
 const spareTicks = 3;
 const unit = Number(one);
-/** A tick that moves a position by less is no measure of its rounding errors. */
+/** Smallest useful worth of a tick: below it, rounding errors cannot be estimated from the tick. */
 const leastWorth = 1_000 * unit;
 
 /** Margin of the position, without its profit; undefined where other positions share it. */
@@ -54,7 +54,7 @@ const bandOf = ({ base, entry }: Position, margin: Amount, tick: Amount, mainten
     : { above: Number.NEGATIVE_INFINITY, below: edge - spareTicks };
 };
 
-/** A price that is not known is nowhere outside. */
+/** Returns true if the price is inside the band. A price that is not known counts as inside. */
 const isInside = (px: number | undefined, { above, below }: Band): boolean =>
   px === undefined || (px > above && px < below);
 
@@ -69,7 +69,7 @@ const holdsNow = ({ book, mark, product }: Market, band: Band): boolean => {
   return isInside(bid, band) && isInside(ask, band) && isInside(last, band) && isInside(marked, band);
 };
 
-/** Undefined where no band can be vouched for: several positions share their margin, or one is at the edge. */
+/** Undefined if no band can be guaranteed: several positions share their margin, or one is at the edge. */
 export const safeBand = (exchange: Exchange, market: Market): Band | undefined => {
   const { margins, users } = exchange;
   const { instId, tick } = market.product;

@@ -83,8 +83,8 @@ const roundingShare = 1e-9;
 const unit = Number(one);
 
 /**
- * True if cross positions of a currency are short, in numbers, which cost less than exact amounts: true as well for
- * what comes so near that their rounding could matter.
+ * Returns true if cross positions of a currency are short. Computed with numbers, which is faster than with exact
+ * amounts, so it also returns true if the result is so close that rounding could matter.
  */
 const mayBeShort = ({ margins, markets }: Exchange, account: Account, currency: string): boolean => {
   const { held, marginModes, modeDefault } = account;

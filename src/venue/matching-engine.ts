@@ -3,10 +3,10 @@
  *
  * Invariants: better prices first, then arrival; a maker's price is the price; orders of one user never meet each other
  * (they pass by, and both stay); prices and quantities are whole ticks and lots; a tick or print far from every resting
- * order costs two comparisons and allocates nothing. The recorded market does not know about our users. A print
- * strictly through a resting price, or a displayed price on the other side at or beyond it, fills the order completely
- * at its own price; a print at its price first eats the queue ahead. Where volume counts (`traded`), neither fills more
- * than was printed or displayed, and what it filled is used up.
+ * order costs two comparisons and no allocation. The recorded market does not know about our users. A print strictly
+ * through a resting price, or a displayed price on the other side at or beyond it, fills the order completely at its
+ * own price; a print at its price first eats the queue ahead. Where volume counts (`traded`), neither fills more than
+ * was printed or displayed, and what it filled is used up.
  * Not here: money (settlement.ts), the order's words (order.ts).
  */
 
@@ -120,8 +120,8 @@ const fillMaker = (book: Book, half: OrderBookSide, order: Order, lots: number, 
 };
 
 /**
- * Fills every order of a rank above `rank`, the best first, from `lots`: the market has been through its price. Returns
- * the rest.
+ * Fills every order of a rank above `rank`, the best first, from `lots`, because the market has traded through its
+ * price. Returns the rest.
  */
 const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number, at: number): number => {
   if (half.best <= rank) return lots;
@@ -131,8 +131,8 @@ const fillBeyond = (book: Book, half: OrderBookSide, rank: number, lots: number,
 };
 
 /**
- * A print at the price of resting orders: each stretch of queue is eaten before the order behind it. Returns what is
- * left of it.
+ * Applies a print at the price of resting orders: each part of the queue is filled before the order behind it. Returns
+ * the rest of the print.
  */
 const fillQueue = (book: Book, half: OrderBookSide, px: number, qty: number, at: number): number => {
   const resting = ordersAt(half, px);
@@ -147,7 +147,7 @@ const fillQueue = (book: Book, half: OrderBookSide, px: number, qty: number, at:
     order.behind += passed;
     left -= fillMaker(book, half, order, left, at);
   }
-  // What the print took of others' orders and did not pass an order by was behind it.
+  // The part of the print that filled others' orders without passing one of ours was behind it.
   for (const order of resting) order.behind = Math.max(0, order.behind - eaten - left);
   return left;
 };
@@ -188,7 +188,8 @@ export const level = (book: Book, sign: Sign, px: number, qty: number, at: numbe
 };
 
 /**
- * Twice the price the position is worth: mid of what is displayed, else the latest print; 0 before anything is known.
+ * Twice the price that values the position: the mid of what is displayed, otherwise the latest print; 0 before any is
+ * known.
  */
 export const doubleMark = (book: Book): number => {
   const bid = bestDisplayed(book.bids);

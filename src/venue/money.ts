@@ -19,7 +19,7 @@ export const places = 18;
 export const one: Amount = 10n ** BigInt(places);
 
 const [minus, point, zero, nine] = [45, 46, 48, 57];
-/** Text with so many characters has digits that a number holds exactly. */
+/** A text of at most this many characters has digits that a number represents exactly. */
 const quickMax = 15;
 const units = Array.from({ length: quickMax }, (_, digits) => 10n ** BigInt(places - digits));
 
@@ -65,7 +65,7 @@ const digitsOf = (value: Amount): string => {
   return end === dot ? digits.slice(0, dot) : `${digits.slice(0, dot)}.${digits.slice(dot, end)}`;
 };
 
-/** A step, and how many units of its last decimal place it is: infinitely many where a number does not hold them. */
+/** A step, and its size in units of its last decimal place: infinity if a number cannot represent it. */
 export interface Step {
   readonly amount: Amount;
   readonly units: number;

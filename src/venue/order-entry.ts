@@ -1,9 +1,9 @@
 /**
- * The acts of trading: place, cancel in batches, close a position, set leverage.
+ * Trading operations: place, cancel in batches, close a position, set leverage.
  *
- * Invariants: an act is applied completely or not at all; every accepted order gets the next id; what an order may cost
- * is frozen before it meets the book. A contract order that only reduces is never refused for funds: the way out stays
- * open.
+ * Invariants: an operation is applied completely or not at all; every accepted order gets the next id; the highest cost
+ * of an order is frozen before it is matched. A contract order that only reduces is never refused for lack of funds, so
+ * that a position can always be closed.
  * Not here: form (request-handler.ts), reading of sizes and prices (order-validation.ts).
  */
 
@@ -60,7 +60,7 @@ const hold = (exchange: Exchange, { market, order }: Entry, at: number): void =>
   else exchange.finish(order, "canceled", at);
 };
 
-/** Executes market orders that waited for a price; they wait on where their side has none yet. */
+/** Executes market orders that waited for a price. They continue to wait if their side has no price yet. */
 export const reopen = (exchange: Exchange, market: Market, at: number): void => {
   for (const order of market.waiting.splice(0)) {
     if (!activeIn[order.state]) continue;
@@ -83,7 +83,7 @@ const execute = (exchange: Exchange, entry: Entry, plan: Plan, at: number): void
     hold(exchange, entry, at);
     return;
   }
-  // A post-only order that would take gets as far as this where the service accepts and cancels it.
+  // A post-only order that would take gets here only if the service accepts and then cancels it.
   if ((order.ordType === "fok" && plan.lots < order.lots) || (order.ordType === "post_only" && plan.lots > 0)) {
     exchange.finish(order, "canceled", at);
     return;
@@ -91,7 +91,7 @@ const execute = (exchange: Exchange, entry: Entry, plan: Plan, at: number): void
   const satisfied = order.ordType === "post_only" ? false : take(book, order, offers, at);
   if (!activeIn[order.state]) return;
   if (order.ordType === "limit" || order.ordType === "post_only") rest(book, order);
-  // A budget is used up when the rest of it pays for no further lot.
+  // A budget is used up when its rest pays for no further lot.
   else exchange.finish(order, order.ordType === "market" && satisfied && order.done > 0 ? "filled" : "canceled", at);
 };
 

@@ -1,5 +1,5 @@
 /**
- * Reads of a user: one order, open orders, completed orders, positions, balances.
+ * Reads by a user: one order, open orders, completed orders, positions, balances.
  *
  * Invariants: only the user's own orders are seen; ids compare as whole numbers, never as text or floats; a page is the
  * newest orders within its bounds, in the order the profile names.
@@ -147,7 +147,7 @@ export const listPending = (exchange: Exchange, account: Account, query: Infer<t
       (query.instId === undefined || product.instId === query.instId),
   );
 
-/** `filter` is by what the described query does not name. */
+/** `filter` contains conditions that the described query does not have. */
 export const listHistory = (
   exchange: Exchange,
   account: Account,

@@ -2,9 +2,8 @@
  * Queue position of a resting order, where only the length of the queue is shown, and how much a print or a crossing
  * price fills.
  *
- * Known are the displayed quantity at the order's price, from time to time, and the prints in between. Prints take
- * from the front. What else disappeared was canceled, without a word by whom: the rules below differ in what they make
- * of that.
+ * Known are the displayed quantity at the order's price, from time to time, and the prints in between. Prints take from
+ * the front. Any other decrease was canceled by unknown owners, and the rules below differ in how they interpret it.
  * Invariants: under every rule, an order is never further back than the quantity that is displayed; under
  * `probabilistic` it is never further back than under `risk-averse`; of two orders the one with more ahead of it stays
  * behind the other; places are whole lots, rounded against the order.
@@ -65,14 +64,14 @@ const raised = (value: number, power: number): number => {
 const shareAhead = (ahead: number, behind: number, power: number): number =>
   ahead === 0 ? 0 : 1 / (1 + raised(behind / ahead, power));
 
-/** Less than a lot can be, more than rounding can make. */
+/** Less than a lot can be, but more than rounding can produce. */
 const dust = 1e-9;
 
 /**
  * Lots ahead of an order once its price shows `displayed`, prints being taken off already.
  *
- * Much that goes at once goes in steps, the shares being worked out again after each: in one step an order far back
- * could come out before one in front of it, and more could be taken from behind it than there was.
+ * A large decrease is applied in steps, and the shares are computed again after each. In a single step an order far
+ * back could overtake one in front of it, and more could be taken from behind it than there was.
  */
 export const advanced = (ahead: number, behind: number, displayed: number, power: number | undefined): number => {
   if (power === undefined || ahead === Number.POSITIVE_INFINITY || displayed === 0) return Math.min(ahead, displayed);

@@ -75,9 +75,7 @@ export class RateLimiter {
     this.#capacities[layer] = capacity;
   }
 
-  /**
-   * Adds to the headers of the latest request's answer what is left to its address and key, and what its user has used.
-   */
+  /** Adds to the headers of the latest request's answer the rest for its address and key, and the use by its user. */
   tell(headers: Record<string, string>, address: string, caller: Caller | undefined, now: number): void {
     const { ip, key, uid } = this.layers;
     const latest = this.#latest;

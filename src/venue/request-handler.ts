@@ -44,7 +44,7 @@ interface Beyond {
   readonly unnamed?: string;
   /** The product that the client named, where the request does not. */
   readonly product?: string;
-  /** Reason to refuse it before the exchange is asked: limits and permission come first. */
+  /** Reason to refuse the request before the exchange handles it. Limits and permission are checked first. */
   readonly refusal?: Refusal;
 }
 
@@ -66,14 +66,14 @@ export interface VenueResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** There where the request was refused by a limit of its address. */
+  /** Set if the request was refused by a limit of its address. */
   readonly limitedBy?: "ip";
 }
 
 export interface KeyHolder {
   readonly account: Account;
   readonly permissions: ReadonlySet<string>;
-  /** The holder at the address that it called from last. */
+  /** The holder, with the address that it called from most recently. */
   caller: Caller | undefined;
 }
 
@@ -121,7 +121,7 @@ interface Route {
   readonly elementWeight: number;
 }
 
-/** Routes in two steps, as a text put together for every request costs more than finding it. */
+/** Routes in two steps, because building a text for every request costs more than the lookup. */
 const routeTable = ({ endpoints, profile }: Exchange["contract"], names: readonly EndpointName[]) => {
   const table = new Map<string, Map<string, Route>>();
   for (const name of names) {
@@ -197,7 +197,7 @@ export class RequestHandler {
     try {
       problems = requestProblems(endpoint.input, input);
     } catch {
-      // A body nested deeper than the stack is the sender's doing as much as a wrong field is.
+      // A body nested deeper than the stack is as much the sender's fault as a wrong field.
       problems = ["request: the body cannot be read."];
     }
     if (problems.length > 0) return badRequest(profile, problems.join(" "));

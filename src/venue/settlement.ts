@@ -121,7 +121,7 @@ const settleSwap = ({ account, product, sign }: Order, purse: Purse, base: Amoun
   takeOut(account.held, position);
 };
 
-/** True if the fees of an order are taken in base currency. */
+/** Returns true if the fees of an order are taken in base currency. */
 export const isPaidInBase = ({ product, sign }: Order): boolean => product.buysPayInBase && sign === 1;
 
 /**
@@ -166,7 +166,7 @@ const putBack = <T>(map: Map<string, T>, name: string, before: T | undefined): v
   else map.set(name, before);
 };
 
-/** On which terms a user holds a product. */
+/** Terms on which a user holds a product. */
 interface Terms {
   readonly leverage: Amount;
   readonly mode: MarginMode;
@@ -200,7 +200,7 @@ export const changeTerms = (
   const availableBefore = available();
   account.leverage.set(instId, leverage);
   account.marginModes.set(instId, mode);
-  // What funding did to a margin of its own is over with it.
+  // Funding that changed a position's own margin ends with that margin.
   apply((before.mode ?? account.modeDefault) === mode ? before.extra : 0n);
   const left = available();
   if (left >= 0n || left >= availableBefore) return true;

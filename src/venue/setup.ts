@@ -1,7 +1,8 @@
 /**
- * From options to an exchange: users with their keys and money, fees, margin rules and products, each checked.
+ * Creates an exchange from options: users with their keys and money, fees, margin rules and products, each checked.
  *
- * Invariants: what is wrong is refused by place and value before anything is opened; uids, key names and products are
+ * Invariants: an invalid option is refused with its place and value before anything is opened; uids, key names and
+ * products are
  * unique.
  * Not here: what can be asked of the service (venue.ts).
  */
@@ -51,7 +52,7 @@ export interface VenueOptions {
   readonly firstOrdId?: string;
 }
 
-/** Nineteen digits: beyond what a float can tell apart. */
+/** Nineteen digits: more than a float can represent exactly. */
 const firstOrdIdDefault = "1000000000000000001";
 
 export const refuse = (message: string): never => {

@@ -1,9 +1,9 @@
 /**
  * Value of a user's holdings in one currency, through the prices of the products that connect currencies.
  *
- * Invariants: a way over fewer products goes before a longer one, one over spot products before any over swaps, which
- * only connect currencies that something is quoted in; of equal ways the one listed first. A way is one exact fraction:
- * what is converted is cut once, at the 18th place. What has no known price counts nothing.
+ * Invariants: a conversion over fewer products is preferred, and one over spot products to one over swaps, which
+ * connect only currencies that something is quoted in; of equal ones the first listed is used. A conversion is one
+ * exact fraction: the result is cut once, at the 18th decimal place. Holdings without a known price count as zero.
  * Not here: what a position is worth in its own currency (margin.ts).
  */
 import type { Account } from "./account.ts";
@@ -32,7 +32,7 @@ export const converted = (amount: Amount, { of, per }: Rate): Amount => (amount 
 export const rateOver = (connections: readonly Connection[], from: string, to: string): Rate | undefined => {
   const reached = new Map<string, Rate>([[from, same]]);
   for (const [currency, { of, per }] of reached) {
-    // What is set while a map is gone through comes up later: nearer currencies first.
+    // Entries that are added during the iteration are visited later, so nearer currencies come first.
     if (currency === to) break;
     for (const { base, quote, px } of connections) {
       if (px <= 0n) continue;

@@ -1,9 +1,9 @@
 /**
  * Events of the service for its listeners, and the queue that delivers them.
  *
- * Invariants: news is delivered after the whole event that made it, in the order things happened; a listener may call
- * the service again, and what that leads to is delivered after what is queued already. All listeners of one piece of
- * news share one object, which an order record's cannot change.
+ * Invariants: news is delivered after the whole event that caused it, in the order in which things happened; a listener
+ * may call the service again, and the resulting news is delivered after what is already queued. All listeners of one
+ * piece of news share one object; changing it cannot change an order's record.
  */
 import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";
@@ -20,7 +20,7 @@ export interface Fill {
   readonly qty: string;
   /** Price times quantity; left out where the service does not report it. */
   readonly value?: string;
-  /** In the currency in which it was taken, and in the sign of the profile. */
+  /** Fee in the currency in which it was taken, with the sign of the profile. */
   readonly fee: string;
   /**
    * The fee as a positive cost in quote currency; a rebate is negative. One taken in base currency is valued at the
@@ -90,7 +90,7 @@ export class VenueEvents {
   #next = 0;
   #delivering = false;
 
-  /** Returns the way to stop listening. */
+  /** Adds a listener. The returned function removes it. */
   listen<K extends keyof Listeners>(kind: K, listener: Listeners[K][number]): () => void {
     const lists = this.listeners as Record<K, readonly unknown[]>;
     lists[kind] = [...lists[kind].filter((one) => one !== listener), listener];
@@ -104,8 +104,8 @@ export class VenueEvents {
   }
 
   /**
-   * Delivers what is queued, unless a delivery is under way already. What a listener threw at is not delivered again;
-   * the rest waits for the next one.
+   * Delivers queued news, unless a delivery is already under way. News for which a listener threw is not delivered
+   * again; the rest waits for the next delivery.
    */
   deliver(): void {
     const { queue } = this;
@@ -123,14 +123,14 @@ export class VenueEvents {
         else for (const listener of liquidation) listener(news.liquidation);
       }
       this.#next = 0;
-      // Taken out one by one, the array keeps its room, which the next event needs again.
+      // The elements are removed one by one, so that the array keeps its memory for the next event.
       while (queue.length > 0) queue.pop();
     } finally {
       this.#delivering = false;
     }
   }
 
-  /** Applies `events`, and delivers what they led to after the last of them. */
+  /** Applies `events`, and delivers the resulting news after the last of them. */
   together(events: () => void): void {
     if (this.#delivering) {
       events();

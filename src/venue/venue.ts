@@ -81,12 +81,12 @@ export interface Venue {
   /** Applies the events of one instant: listeners receive the changes after the last of them. */
   together(events: () => void): void;
   /**
-   * Reports every change of an order, after the request or market event that caused it. Returns the way to stop
-   * listening.
+   * Reports every change of an order, after the request or market event that caused it. The returned function removes
+   * the listener.
    */
   onOrder(listener: OrderListener): () => void;
   onFill(listener: (fill: Fill) => void): () => void;
-  /** Reports every charge of funding, also of products without a position. */
+  /** Reports every charge of funding, even for products without a position. */
   onFunding(listener: (funding: Funding) => void): () => void;
   /** Reports a position that the service closed, before the fills of the closing order. */
   onLiquidation(listener: (liquidation: Liquidation) => void): () => void;
