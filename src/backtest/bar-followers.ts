@@ -22,7 +22,7 @@ interface BarAheadTicks {
 }
 
 export class BarFollowers {
-  /** Plans the next prices again; set by the player of the bars. */
+  /** Plans the next prices again. Set by the player of the bars. */
   replan: () => void = () => undefined;
   readonly #clock: Clock;
   readonly #feedMs: () => number;
@@ -45,7 +45,7 @@ export class BarFollowers {
   add(follower: PathFollower): FollowedPath {
     this.#all.push(follower);
     this.#onCount(1);
-    // By a timer: rows that were left for later are applied before one is set.
+    // Called by a timer: rows that were left for later are applied before one is set.
     const changed = (): void => {
       this.#clock.setTimer(this.#clock.now(), () => this.replan());
     };
@@ -89,14 +89,14 @@ export class BarFollowers {
     );
   }
 
-  /** A price in ticks has been played now. */
+  /** Called when a price in ticks has been played now. */
   tell(ticks: number): void {
     if (this.#all.length === 0) return;
     const px = this.#tick.format(ticks);
     this.#toldAt = Math.max(this.#toldAt, this.#clock.now() + this.#feedMs());
     this.#clock.setTimer(this.#toldAt, () => {
       for (const follower of [...this.#all]) follower.passed(px);
-      // What follows the best price acts at another one now.
+      // A trailing stop now acts at a different price.
       this.replan();
     });
   }

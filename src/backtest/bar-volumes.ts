@@ -1,14 +1,14 @@
 /**
  * Check that volumes of bars can bound the fills from them: they must be quantities of the base currency.
  *
- * Not so, and no fill is cut, where
+ * The volumes are not used, and no fill is cut, if
  * - no bar of the instrument has a volume;
  * - the base is a currency of a state or a precious metal and all volumes are whole numbers: brokers count price
  *   changes there;
  * - the bars would trade more than `valueMax` of a dollar-like quote currency a day: volumes in the quote currency, as
  *   of inverse contracts.
- * A single bar without a volume whose price moved has lost it and cuts nothing either; a flat bar without a volume
- * traded nothing.
+ * A single bar without a volume but with a price change has lost its volume and cuts nothing either. A flat bar without
+ * a volume had no trades.
  *
  * Invariants: depends on the recording alone.
  * Not here: what is filled (venue/matching-engine.ts).
@@ -16,7 +16,7 @@
 import { approximate } from "../decimal.ts";
 import type { CandleSeries, TapeInstrument } from "../market/tape/tape.ts";
 
-/** Twenty times the trading of all spot markets of Bitcoin on a busy day. */
+/** Twenty times the daily trading of all spot markets of Bitcoin on a busy day. */
 const valueMax = 1e12;
 const dayMs = 86_400_000;
 const states = new Set(
@@ -27,7 +27,7 @@ const dollars = new Set(["USD", "USDT", "USDC", "BUSD", "FDUSD", "TUSD", "DAI", 
 /** More lots than any order has. */
 const unbounded = 1e9;
 
-/** Why volumes of the instrument's bars bound nothing, in words; undefined where they do. */
+/** Reason why volumes of the instrument's bars do not bound fills; undefined if they do. */
 export const volumeDoubt = (
   { instId, tickSize, lotSize }: TapeInstrument,
   { at, close, volume, barMs }: CandleSeries,
@@ -49,7 +49,7 @@ export const volumeDoubt = (
     : undefined;
 };
 
-/** The same bars, where a bar that moved without a volume bounds nothing. */
+/** The same bars, with unbounded volume for a bar that moved without one. */
 export const withoutLostVolumes = (series: CandleSeries): CandleSeries => {
   const { high, low, volume } = series;
   const isLost = (lots: number, row: number): boolean => lots === 0 && (high[row] as number) > (low[row] as number);

@@ -1,9 +1,9 @@
 /**
  * Applies many rows at once at a service where no order rests.
  *
- * Invariants: of the prints of an instrument only the last is made, because there only the last can be seen; what is
- * read of prices on the way, as funding is, finds those of its own instant; everything else is applied row by row in
- * its order. Prints inside a bar that are still to come are left to the clock.
+ * Invariants: only the last print of an instrument is made, because only that one is visible afterwards; rows that read
+ * prices on the way, such as funding, find those of their own instant; all other rows are applied one by one in their
+ * order. Future prints inside a bar are left to the clock.
  * Not here: when that may be done (player.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -11,7 +11,7 @@ import type { Series, Tape } from "../market/tape/tape.ts";
 import type { LateBars } from "./candle-prints.ts";
 import type { RowTaker } from "./row-dispatch.ts";
 
-/** Ways to take the rows of a series: the last one alone, each, or each with the prices of its instant. */
+/** Ways to apply the rows of a series: only the last one, each, or each with the prices of its instant. */
 const last = 1;
 const each = 2;
 const priced = 3;
@@ -21,7 +21,7 @@ const wayOf = ({ kind }: Series, { bars }: RowTaker): number => {
   return kind === "funding" ? priced : each;
 };
 
-/** Takes the rows from `from` to before `to` of the tape's order, each as of its own instant. */
+/** Applies the rows from `from` to before `to` of the tape's order, each as of its own instant. */
 export const batchedRows = (
   tape: Tape,
   takers: readonly RowTaker[],
@@ -39,7 +39,7 @@ export const batchedRows = (
     if (taker.bars === undefined) taker(row, ((tape.series[which] as Series).at[row] as number) + skewMs);
     else taker.bars.closed(row);
   };
-  /** From the back, until every instrument's last print is found. */
+  /** Walks from the end until every instrument's last print is found. */
   const lastPrints = (from: number, to: number): void => {
     for (let index = to - 1; index >= from && printed.length < prints; index--) {
       const which = seriesIn[index] as number;

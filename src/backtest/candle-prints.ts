@@ -18,24 +18,25 @@ import type { Venue } from "../venue/venue.ts";
 import type { BarFollowers } from "./bar-followers.ts";
 import type { BarPath } from "./fill-models.ts";
 
-/**
- * Bars taken afterwards, at a service where no order rests: what was printed there is seen in the latest print alone.
- */
+/** Bars applied late, at a service where no order rests: only the latest print is visible there. */
 export interface LateBars {
-  /** Row `row` closed at its own instant. Rows since the last one that was taken may be left out. */
+  /** Called when row `row` closed at its own instant. Rows since the last call may be left out. */
   closed(row: number): void;
   /**
-   * Makes the prints of the bar after it that were due before `at`; those of `at` itself are timers of that instant.
+   * Makes the prints of the following bar that were due before `at`. Those of `at` itself are timers of that instant.
    */
   until(at: number): void;
-  /** Leaves those still to come to the clock. */
+  /** Leaves future prints to the clock. */
   arm(): void;
 }
 
 /** Number of prints of a bar before its close. */
 const prints = 3;
 
-/** A bar that opened before the one before it had closed: their prints come mixed, and none may be left out. */
+/**
+ * Returns whether a bar opened before the previous one had closed. Their prints then alternate, and none may be left
+ * out.
+ */
 export const overlaps = (series: CandleSeries): boolean => {
   const { at } = series;
   const openedAt = openingsOf(series);
@@ -43,7 +44,7 @@ export const overlaps = (series: CandleSeries): boolean => {
   return false;
 };
 
-/** Bars are played only where nothing finer was recorded, and of several lengths only the shortest. */
+/** Returns whether bars are played: only if nothing finer was recorded, and of several lengths only the shortest. */
 export const isPlayed = (series: CandleSeries, all: readonly Series[]): boolean =>
   all.every(
     (other) =>
@@ -58,7 +59,7 @@ export const bidAt = (px: number, low: number, high: number): number => (px >= h
 const lowFirst = (row: number, { open, close }: CandleSeries): boolean =>
   (close[row] as number) >= (open[row] as number);
 
-/** The rule of worse-end.ts where nothing is held: undefined where both extremes meet resting orders, or none does. */
+/** The rule of worse-end.ts without positions: undefined if both extremes meet resting orders, or neither does. */
 const restingAlone = (
   row: number,
   { high, low }: CandleSeries,
@@ -77,7 +78,7 @@ export class CandlePlayer implements LateBars {
   readonly #skewMs: number;
   readonly #path: BarPath;
   readonly #followers: BarFollowers | undefined;
-  /** The price printed last. */
+  /** The price that was printed last. */
   #before = 0;
   /** Current price on the path of the bar. */
   #px = 0;
@@ -85,10 +86,10 @@ export class CandlePlayer implements LateBars {
   /** Quotes the next price between two prints at which a follower acts. */
   #stop: Timer | undefined;
   #fromLow = true;
-  /** The price has left the open for the first extreme. */
+  /** True once the price has left the open for the first extreme. */
   #onItsWay = false;
   readonly #openedAt: (row: number) => number;
-  /** The bar that is running, when it opened, and how many of its prints before the close have been made. */
+  /** The row of the bar that is running, the instant it opened, and the number of prints made before its close. */
   #running = 0;
   #opensAt = 0;
   #lengthMs: number;
@@ -173,7 +174,7 @@ export class CandlePlayer implements LateBars {
     this.#print(row, this.#pxOf(row, which), at);
   }
 
-  /** The order of the extremes is decided when the first is due, by the orders that rest then. */
+  /** The order of the extremes is decided when the first one is due, by the orders that rest at that time. */
   #pxOf(row: number, which: number): number {
     const { open, high, low } = this.#series;
     if (which === 0) return open[row] as number;
@@ -216,8 +217,8 @@ export class CandlePlayer implements LateBars {
   }
 
   /**
-   * Looks for a price at which a follower acts before the next print. Between two bars there is none: the market opens
-   * where it opens.
+   * Looks for a price at which a follower acts before the next print. Between two bars there is none, because the
+   * market jumps to the next open.
    */
   #plan(): void {
     const followers = this.#followers;

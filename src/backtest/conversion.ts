@@ -1,9 +1,9 @@
 /**
- * Currency that a run counts in, and what others are in it at an instant.
+ * The currency of a run, and the rates of other currencies at an instant.
  *
- * Invariants: rates are the embedded service's of now, so that what strategies made adds up to what the account made;
- * where a price that connects two currencies is not known yet, the first one recorded counts. What nothing connects has
- * no rate.
+ * Invariants: rates are those of the embedded service at that moment, so that the results of strategies add up to that
+ * of the account; while a price that connects two currencies is not known yet, the first recorded one is used. A
+ * currency that nothing connects has no rate.
  * Not here: ways between currencies (venue/valuation.ts).
  */
 import type { Assumption } from "../contract/assumption.ts";
@@ -71,7 +71,7 @@ export const conversionRates = (tape: Tape, venue: Venue, currency: string): Rat
     const now = venue.convert("1", quote, currency);
     if (now === undefined) first ??= firstRates(tape, currency);
     const rate = now ?? first?.(quote);
-    // Otherwise another currency of the same value today would be treated as the currency of the run.
+    // Otherwise another currency of equal value at this moment would be treated as the currency of the run.
     return rate === "1" ? "1.0" : rate;
   };
 };

@@ -1,7 +1,7 @@
 /**
- * Prices by which a run is valued at its end.
+ * Prices that value a run at its end.
  *
- * Invariants: looking them up plays a recorded book through, so a report does it once.
+ * Invariants: looking them up plays a recorded book to its end, so a report does it once.
  * Not here: the last price of each instrument (last-prices.ts).
  */
 import type { OpenBacktest } from "./backtest-service.ts";
@@ -10,7 +10,7 @@ import { lastPrices } from "./last-prices.ts";
 /** By instrument. */
 export type EndMarks = ReadonlyMap<string, string>;
 
-/** The embedded service's own mark of what is held, else the last price of the tape. */
+/** The embedded service's own mark of open positions, otherwise the last price of the tape. */
 export const endMarks = ({ simulated, tape, users }: Pick<OpenBacktest, "simulated" | "tape" | "users">): EndMarks => {
   const positions = users.flatMap(({ uid }) => simulated.venue.holdings(uid).positions);
   const held = positions.filter(({ markPx = "" }) => markPx !== "");

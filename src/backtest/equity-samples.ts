@@ -1,8 +1,8 @@
 /**
- * Samples of a backtest: when they are taken, and what is worth what then.
+ * Samples of a backtest: their instants and their valuation.
  *
- * Invariants: valued by the embedded service's own prices, so that what strategies made adds up to what the account
- * made.
+ * Invariants: values use the embedded service's own prices, so that the results of strategies add up to that of the
+ * account.
  * Not here: taking them (runner.ts), what is kept of them (report/run-samples.ts).
  */
 import { sub, sum } from "../decimal.ts";
@@ -16,8 +16,8 @@ type Sampled = Pick<OpenBacktest, "simulated" | "tape" | "users" | "currency">;
 const stepsPerRun = 400;
 
 /**
- * Instants at which a run is sampled after its start: equal steps, and the end of each day in UTC where days are
- * reported apart.
+ * Instants at which a run is sampled after its start: equal steps, and the end of each UTC day if days are reported
+ * separately.
  */
 export const sampleTimes = (fromAt: number, untilAt: number): readonly number[] => {
   const steps = Array.from(

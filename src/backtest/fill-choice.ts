@@ -1,9 +1,9 @@
 /**
- * Choice of the fill model of each instrument of a recording: the one that is asked for, or the finest the recording
- * can support.
+ * Choice of the fill model of each instrument of a recording: the requested one, or the finest that the recording can
+ * support.
  *
- * Invariants: what is asked for and cannot be had is refused by instrument, with what there is instead; nothing is
- * filled from rows a model does not read; instruments without any market data have no model and are never filled.
+ * Invariants: a requested model that is not available is refused by instrument, with the available ones; nothing is
+ * filled from rows that a model does not read; instruments without any market data have no model and are never filled.
  * Not here: what the models are (fill-models.ts).
  */
 import type { Assumption } from "../contract/assumption.ts";
@@ -20,7 +20,7 @@ export interface FillChoice {
   /** Returns true if rows of the series reach the service. */
   readonly plays: (series: Series) => boolean;
   readonly matching: (instId: string) => Matching | undefined;
-  /** True where the volume of bars bounds the fills of takers of the instrument. */
+  /** Returns true if the volume of bars bounds the fills of takers of the instrument. */
   readonly isCut: (instId: string) => boolean;
   /** Assumptions about fills, for a report. */
   readonly assumptions: readonly Assumption[];
@@ -46,7 +46,7 @@ const words: Readonly<Partial<Record<SeriesKind, string>>> = {
   candle: "candles",
 };
 
-/** `given` is a model or the name of one; without it the finest is taken. */
+/** `given` is a model or its name. Without it the finest model is used. */
 export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
   const asked = given === undefined ? undefined : modelOf("fills", given);
   const kinds = tape.instruments.map((_, instrument) => kindsOf(tape, instrument));
@@ -67,7 +67,7 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
         const isFree = model.volume === "unlimited" || doubts.has(instId);
         return { ...matchingOf(model.queue, isFree ? "unlimited" : "traded", isFree), endless: isFree };
       }
-      // Quotes next to prints and bars are made of them: with them their volume would count twice.
+      // Quotes recorded next to prints and bars are derived from them, so their volume would count twice.
       return (
         model &&
         matchingOf(model.queue, model.volume, model.volume === "unlimited" || reads[model.from].includes("quote"))
@@ -88,7 +88,7 @@ export const chooseFills = (tape: Tape, given?: Fills): FillChoice => {
   };
 };
 
-/** Instruments whose bars are to bound fills by volume and cannot, with the reason. */
+/** Instruments whose fills were to be bounded by bar volume and cannot be, with the reason. */
 const doubtsOf = (
   { series, instruments }: Tape,
   models: readonly (FillModel | undefined)[],
@@ -106,7 +106,7 @@ const doubtsOf = (
 };
 
 const kindsOf = (tape: Tape, instrument: number): ReadonlySet<SeriesKind> =>
-  // A series without rows counts as a series: a recording that was cut off is filled like the whole.
+  // A series without rows counts as a series, so that a recording that was cut off is filled like the whole one.
   new Set(tape.series.filter((series) => series.instrument === instrument && !isTerms(series)).map(({ kind }) => kind));
 
 const finestOf = (held: ReadonlySet<SeriesKind>): FillSource =>

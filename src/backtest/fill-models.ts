@@ -2,9 +2,10 @@
  * Fill models of a backtest: models by name, each with the data it reads and its
  * assumptions.
  *
- * All of them: a taker walks what is displayed from the best price on and gets nothing beyond it; what it took stays
- * gone until that price is displayed again; apart from that our orders do not move the recorded market. A post-only
- * order that would take is refused, IOC keeps what it got, FOK is all or nothing.
+ * All of them: a taker fills against the displayed quantity from the best price on and gets nothing beyond it; the
+ * quantity that it took is gone until that price is displayed again; apart from that our orders do not move the
+ * recorded market. A post-only order that would take is refused, an IOC order keeps its fills, a FOK order is filled
+ * completely or not at all.
  * Invariants: a model is plain data; a wrong one is refused by place, value and remedy before anything is read.
  * Not here: what a recording can support (fill-choice.ts), the queue itself (venue/queue-model.ts).
  */

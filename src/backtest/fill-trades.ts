@@ -1,8 +1,8 @@
 /**
  * A best bid and ask for a recording that holds prints alone, so that takers have something to meet.
  *
- * A buyer paid an ask, a seller received a bid: each stays where it was last seen, with the quantity of that print,
- * until a print on the other side shows that it cannot be there any more; then it is a tick further away.
+ * A buyer paid an ask, and a seller received a bid. Each side stays where it was last seen, with the quantity of that
+ * print, until a print on the other side shows that it cannot be there any more. Then it is one tick further away.
  * Invariants: the bid is below the ask; a side that no print has shown yet is empty.
  * Not here: who reads the rows (row-dispatch.ts).
  */
@@ -17,7 +17,7 @@ export class TradeQuote {
   askPx = 0;
   askQty = 0;
 
-  /** Forgets what was seen before a gap: both sides are around the next print. */
+  /** Forgets what was seen before a gap. Both sides are placed around the next print. */
   reopen(side: number, px: number, qty: number): void {
     this.bidPx = side > 0 ? px - 1 : px;
     this.askPx = side > 0 ? px : px + 1;
@@ -41,7 +41,7 @@ export class TradeQuote {
 
 interface TradeTaker {
   (row: number, now: number): void;
-  /** Reads the best prices from the rows before `row` that were not taken, without a message to the venue. */
+  /** Reads the best prices from the rows before `row` that were skipped, without a message to the venue. */
   readonly skipTo: (row: number) => void;
 }
 

@@ -1,13 +1,13 @@
 /**
- * A config whose backtest gets options from elsewhere, such as a command line.
+ * Adds options from another source, such as a command line, to the backtest of a config.
  *
- * Invariants: they outrank the config's own; what they cannot be is refused as in a config; another kind of service is
- * left for the run to refuse.
+ * Invariants: these options outrank the config's own; invalid ones are refused as in a config; another kind of service
+ * is left for the run to refuse.
  * Not here: what the options mean (backtest-service.ts).
  */
 import { type BacktestOptions, type BacktestSpec, backtest } from "./backtest-service.ts";
 
-/** Options of a backtest that a command may give in the place of the config. */
+/** Options of a backtest that a command may give instead of the config. */
 export type GivenOptions = Pick<BacktestOptions, "fills" | "warmUpMs">;
 
 /**

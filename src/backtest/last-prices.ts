@@ -2,7 +2,7 @@
  * Price of each instrument of a tape at its end: the last mark, else the last mid, else the last trade, else the
  * last close.
  *
- * Invariants: the same rule as the embedded service's, so that what strategies made adds up to what the account made.
+ * Invariants: the same rule as the embedded service's, so that the results of strategies add up to that of the account.
  */
 import { add, div, grid, mul } from "../decimal.ts";
 import {
@@ -93,7 +93,7 @@ const doubleTop = ({ side, px, qty, snapshot, at }: LevelSeries): number | undef
     else half.add(px[row] as number);
   }
   if (bids.size === 0 || asks.size === 0) return undefined;
-  // A book may hold more prices than a call takes arguments.
+  // A book may contain more prices than a function call can take as arguments.
   const best = (prices: Set<number>, sign: 1 | -1): number =>
     [...prices].reduce((a, b) => (sign * b > sign * a ? b : a));
   return best(bids, 1) + best(asks, -1);

@@ -1,9 +1,9 @@
 /**
  * Paper trading on live prices: the embedded service fed by a source of prices that come as they are made.
  *
- * Invariants: nothing is opened before `load`; prices reach the service when they arrive, and strategies at once, as
- * the way they took is in them already; orders take the way of the latency model; while nothing is known of present
- * prices no order is taken.
+ * Invariants: nothing is opened before `load`; prices reach the service when they arrive, and strategies at once,
+ * because they already include the delay of the feed; orders have the delay of the latency model; while present prices
+ * are unknown no order is accepted.
  * Not here: where prices come from (market/live-prices.ts), recorded and generated markets (backtest-service.ts).
  */
 
@@ -26,7 +26,9 @@ interface Running {
   readonly player: PaperPlayer;
 }
 
-/** `settle` completes the options, given the fees of the exchange; of those, what a played market takes is refused. */
+/**
+ * `settle` completes the options with the fees of the exchange. Options that only a played market takes are refused.
+ */
 export const livePaper = (
   market: LivePrices,
   played: { readonly fixture?: unknown; readonly instruments?: unknown },

@@ -1,8 +1,8 @@
 /**
  * Account of a paper run, as the embedded service keeps it: for reports on what the run made.
  *
- * Invariants: only looks; money is in the quote currency of the first instrument, converted at the prices of now.
- * Not here: what is made of it (report/run-recorder.ts).
+ * Invariants: reads only; money is in the quote currency of the first instrument, converted at present prices.
+ * Not here: reports made from it (report/run-recorder.ts).
  */
 import type { OpenService } from "../client/service-port.ts";
 import { readInstId } from "../contract/inst-id.ts";
@@ -38,7 +38,7 @@ export const paperAccountOf = (service: OpenService): PaperAccount | undefined =
     const quote = quoteOf(instId);
     if (quote === currency) return "1";
     const rate = venue.convert("1", quote, currency);
-    // Otherwise another currency of the same value today would be treated as the currency of the run.
+    // Otherwise another currency of equal value at this moment would be treated as the currency of the run.
     return rate === "1" ? "1.0" : rate;
   };
   const equity = (): string => sum(service.users.map(({ uid }) => venue.equity(uid, currency)));

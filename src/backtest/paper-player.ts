@@ -16,7 +16,7 @@ import { createSimulated, type Simulated, type SimulatedOptions } from "./simula
 /** Continuation of a tape, with the same instruments and kinds of rows; undefined at the end. */
 export interface More {
   (): Tape | undefined;
-  /** Called whenever rows were played, to make a little of it ahead. */
+  /** Called whenever rows were played, to create some of the following rows in advance. */
   readonly prepare?: () => void;
 }
 
@@ -107,7 +107,7 @@ export class PaperPlayer {
     for (let index = begin; index < this.#next && !this.#stopped; index++) this.#simulated.apply(index, now);
   }
 
-  /** Continues with what comes after a tape that was played; returns true when there is nothing. */
+  /** Continues with the tape that follows one that was played. Returns true when there is none. */
   #isOver(): boolean {
     while (this.#next === this.#tape.length) {
       const following = this.#more();

@@ -41,7 +41,7 @@ export class PlayedHistory implements HistorySource {
     return [...earlier, ...this.#played()];
   }
 
-  /** Rows before the instant of the last delivery, and of that instant those whose turn has come. */
+  /** Rows before the instant of the last delivery, and the rows of that instant whose turn has come. */
   #played(): readonly KnownRows[] {
     const { series, order } = this.#tape;
     const delivered = this.#delivered();

@@ -15,8 +15,8 @@ import type { Simulated } from "./simulated-service.ts";
 
 interface Player {
   /**
-   * Plays until `untilAt`, at most `rows` rows. True when it stopped early and has more to play: the rows were used up,
-   * or a pause was asked for after a step. Time moves on only with the next call.
+   * Plays until `untilAt`, at most `rows` rows. Returns true if it stopped early and has more to play, because the rows
+   * were used up or a pause was requested after a step. Time advances only with the next call.
    */
   play(untilAt: number, rows: number, pause?: Pause): boolean;
   readonly rowsApplied: number;
@@ -24,7 +24,7 @@ interface Player {
   readonly rowsDelivered: number;
 }
 
-/** Read after each step: a call for it would be the dearest part of many. */
+/** Read after each step. A function call would be the most expensive part of many steps. */
 interface Pause {
   readonly asked: boolean;
 }
@@ -127,7 +127,7 @@ class TapePlayer implements Player {
     (this.#routes[order.series[index] as number] as Route).take(order.row[index] as number, at);
   }
 
-  /** As far as rows are quiet, and no timer is due; true when it was paused before. */
+  /** Advances while rows are quiet and no timer is due. Returns true if it was paused before the end. */
   #glideAll(untilAt: number, stop: number, pause: Pause): boolean {
     for (;;) {
       const from = this.rowsApplied;
@@ -139,10 +139,12 @@ class TapePlayer implements Player {
     }
   }
 
-  /** Delivers up to the next timer and applies the rows up to there afterwards; true when it was paused before. */
+  /**
+   * Delivers up to the next timer and applies the rows up to there afterwards. Returns true if it was paused before.
+   */
   #glide(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
-    // A row may set timers, too, and has to do so before the subscribers of what came after it.
+    // Rows may set timers too. They have to set them before subscribers of later deliveries do.
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), pause);
     clock.beforeTimer = undefined;
@@ -173,9 +175,9 @@ class TapePlayer implements Player {
   }
 
   /**
-   * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer; true when it was
-   * paused. Nothing but the loop: it is entered seldom, stays long, and its code is made while it runs from what has
-   * run.
+   * Delivers what is due until `untilAt`, before `stopAt` and up to the instant of the next timer. Returns true if it
+   * was paused. It contains only the loop: the function is seldom entered and runs long, and the platform optimises it
+   * while it runs.
    */
   #deliverUntil(untilAt: number, stopAt: number, pause: Pause): boolean {
     const clock = this.#clock;

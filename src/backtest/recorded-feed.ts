@@ -2,9 +2,9 @@
  * Delays of a recording's own feed as a latency model: `latency: ways({ entry, response, feed: fromFixture("out/perp")
  * })`.
  *
- * A recording imported on the exchange's axis contains the delay of each message to the recorder. Where the recorder's
- * clock was behind the exchange's, the quickest message is taken to have taken no time: `baseMs` is what it took, if
- * that is known otherwise.
+ * A recording imported on the exchange's axis contains the delay of each message to the recorder. If the recorder's
+ * clock was behind the exchange's, the quickest message is assumed to have had no delay; `baseMs` is its actual delay,
+ * if it is known from elsewhere.
  * Invariants: a fixture without delays is refused.
  * Not here: how they are found (plugins/import/import-exchange.ts), drawing (latency.ts).
  */

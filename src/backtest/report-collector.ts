@@ -1,8 +1,8 @@
 /**
  * Collects what a run did into its report.
  *
- * Invariants: only listens; prices at the end are the embedded service's own where it holds a position, so that what
- * the strategies made adds up to what the account made.
+ * Invariants: reads only; prices at the end are the embedded service's own for open positions, so that the results of
+ * the strategies add up to that of the account.
  * Not here: counting (report/trade-statistics.ts), the report's shape and arithmetic (report/report.ts).
  */
 
@@ -33,14 +33,14 @@ import { watchSends } from "./sent-requests.ts";
 import type { Detailed } from "./with-details.ts";
 
 export interface ReportCollector {
-  /** The warm-up, if there is one, is over: what happens is counted from here on. */
+  /** Called at the end of the warm-up, if there is one. Events are counted from here on. */
   readonly begin: () => void;
-  /** Notes the equity at an instant, and gives what was gained since the first one. */
+  /** Records the equity at an instant. Returns the gain since the first one. */
   readonly sample: (at: number) => string;
   readonly report: (seed: string, wallMs: number) => RunReport;
 }
 
-/** Everything that listened. */
+/** Everything that was collected. */
 interface Heard {
   readonly tally: TradeStatistics;
   readonly minutes: QuotaMinutes;
@@ -162,7 +162,7 @@ const listen = (
     (instId) => filledBy.isCut(instId),
     (instId) => venue.markPx(instId),
   );
-  // In a warm-up only what is asked for counts, because it is asked for at the start.
+  // In a warm-up only the requested data counts, because it is requested at the start.
   const counted: { minutes: QuotaMinutes | undefined } = { minutes: undefined };
   let before: MeterReport | undefined;
   const count = (): void => {
@@ -213,7 +213,7 @@ const fixtureOf = ({ fixture, tape }: OpenBacktest): RunReport["fixture"] => ({
   rows: tape.length,
 });
 
-/** Peaks are those of the whole run: what is read in a warm-up weighs next to nothing. */
+/** Peaks are those of the whole run, because reads in a warm-up weigh next to nothing. */
 const quotaOf = (
   { simulated, limits }: OpenBacktest,
   { tally, before }: Heard,
@@ -235,7 +235,7 @@ const quotaOf = (
   };
 };
 
-/** Threads answer when they can, and runs could not be repeated. */
+/** Threads answer at varying times, so runs could not be repeated. */
 const isolationOf = ({ strategies }: CheckedConfig): readonly Assumption[] => {
   const names = strategies.filter(({ isolation }) => isolation !== undefined).map(({ name }) => name);
   if (names.length === 0) return [];

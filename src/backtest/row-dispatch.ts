@@ -25,7 +25,7 @@ import { TradeQuote, tradeTaker } from "./fill-trades.ts";
 /** Takes row `row` of its series; `now` is the service's own time. */
 export interface RowTaker {
   (row: number, now: number): void;
-  /** For rows that are applied in bulk: what it has to know of those before `row`. */
+  /** For rows that are applied in bulk: reads the necessary facts from the rows before `row`. */
   readonly skipTo?: (row: number) => void;
   /** The same of bars, whose prints come between rows. */
   readonly bars?: LateBars;
@@ -148,7 +148,7 @@ const changeTaker = (
   };
 };
 
-/** Applies the rules that hold at the start of the tape: they were in force before it, too. */
+/** Applies the rules of the start of the tape, because they were in force before it, too. */
 export const openAsRecorded = (tape: Tape, venue: Venue, now: number): void => {
   for (const series of tape.series) {
     if (series.kind !== "change" || series.at[0] !== tape.startAt) continue;

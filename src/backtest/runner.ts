@@ -37,7 +37,7 @@ export interface RunOptions {
 }
 
 const rowsPerTurn = 20_000;
-/** Time after the last row in which what is under way comes back. */
+/** Time after the last row in which pending answers arrive. */
 const tailMs = 1_000;
 
 /**
@@ -70,7 +70,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     if (warms) engine.halt(warming);
     await started(engine, service);
     await played(service, collector, promises, options.onProgress, () => {
-      // A halt of another origin is not lifted here.
+      // A halt for another reason is not lifted here.
       if (warms && halts.reason === warming && service.tradesAt < service.tape.endAt)
         engine.resume("the warm-up is over");
     });
@@ -79,7 +79,7 @@ export const runBacktest = async (input: unknown, options: RunOptions = {}): Pro
     return failures.size === 0 ? report : { ...report, failures: [...failures.values()] };
   } finally {
     promises.stop();
-    // What strategies do as they end is theirs, too.
+    // Actions of strategies at their end still run in their context.
     await engine.stop().finally(unfollow);
     service.simulated.feed.complete();
   }
@@ -122,7 +122,7 @@ const assemble = (
     });
     return opened;
   };
-  // A journal is the memory of one engine at one service, and a recording is neither.
+  // A journal belongs to one engine at one service, and a recording is neither.
   const { journal: _, ...rest } = config;
   const engine = createEngine(
     { ...rest, seed, service: { kind: "backtest", open } },
@@ -138,7 +138,7 @@ const assemble = (
 
 const warming = "the warm-up is not over";
 
-/** Why the engine was halted last. */
+/** Reason of the latest halt. */
 const lastHalt = (engine: Engine): { readonly reason: string } => {
   const last = { reason: "" };
   engine.log.on(["mode.changed"], ({ reason }) => {
@@ -163,7 +163,7 @@ const started = async (engine: Engine, { clock, tape }: OpenBacktest): Promise<v
   const start = engine.start().finally(() => {
     done = true;
   });
-  // Looked at below; until then a failure is not unhandled.
+  // The promise is examined below. Until then a failure must not count as unhandled.
   start.catch(() => undefined);
   while (!done) {
     await letPromisesSettle();
@@ -193,8 +193,8 @@ const played = async (
     promises.asked = false;
     return player.play(untilAt, rows, promises);
   };
-  // The first rows give the market its prices; what is owned has a value from then on, and no strategy has seen
-  // anything yet.
+  // The first rows give the market its prices. From then on holdings have a value, and no strategy has seen anything
+  // yet.
   const first = rowsAtStart(tape);
   player.play(tape.startAt, first, {
     get asked() {

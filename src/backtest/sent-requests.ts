@@ -1,7 +1,7 @@
 /**
  * Requests of a run as they leave and arrive: for the quota by minute, and for how long orders and cancels took.
  *
- * Invariants: only listens; what was not answered with 200 has no latency.
+ * Invariants: reads only; a request that was not answered with 200 has no latency.
  */
 import type { Contract } from "../contract/contract.ts";
 import type { QuotaMinutes } from "../report/quota-minutes.ts";

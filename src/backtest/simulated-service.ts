@@ -4,7 +4,7 @@
  * Invariants: the venue sees an event before any strategy can; strategies see it after the feed's delay, in order;
  * answers and pushes take the way back; bars become prints only inside the bar, so that nothing is filled by a price
  * that is still to come.
- * Not here: who moves the clock (runner.ts, paper.ts).
+ * Not here: what moves the clock (runner.ts, paper-player.ts).
  */
 import { NEVER, type Observable, of } from "rxjs";
 import type { User } from "../client/gateway.ts";
@@ -53,21 +53,21 @@ export interface Simulated extends Omit<OpenService, "start" | "stop"> {
   /** Sources of the fills. */
   readonly filledBy: FillChoice;
   /**
-   * The first row from `from` on, at most `to`, that may change more at the service than the prices it knows: those
-   * before it may be applied late, if only before the next timer runs and before any reader looks.
+   * The first row from `from` on, at most `to`, that may change more at the service than prices. Earlier rows may be
+   * applied late, but before the next timer runs and before the state is read.
    */
   quietUntil(from: number, to: number): number;
   /** Applies row `index` of the tape's order at the service. */
   apply(index: number, at: number): void;
-  /** Applies rows of this tape from now on; it has the same products and series. */
+  /** Applies the rows of this tape from now on. It has the same products and series. */
   follow(next: Tape): void;
   /** Applies the rows from `from` to before `to` at the idle service, each as of its own instant. */
   applyLate(from: number, to: number): void;
   /** Follows every request from now on; one watcher at a time. */
   watchSends(watcher: SendWatcher): void;
-  /** Delay of the feed for one event. */
+  /** Draws the delay of the feed for one event. */
   feedMs(): number;
-  /** Charges no funding any more and leaves no timer. */
+  /** Stops charging funding and leaves no timer. */
   stopFunding(): void;
 }
 
@@ -79,7 +79,7 @@ interface SentRequest extends WireRequest {
 }
 
 interface SendWatcher {
-  /** Its `lastWaitMs` is read as a request leaves. */
+  /** Its `lastWaitMs` is read when a request leaves. */
   readonly waits: { readonly lastWaitMs: number };
   arrived(request: SentRequest, sentAt: number, at: number, status: number): void;
 }
@@ -192,7 +192,7 @@ const silenceAssumptions = (silences: ReadonlyMap<string, unknown>): readonly As
         },
       ];
 
-/** One for each instrument of which bars are played. */
+/** Creates followers for each instrument whose bars are played. */
 const followersOf = (
   { series, instruments }: Tape,
   { plays }: FillChoice,
@@ -209,7 +209,7 @@ const followersOf = (
       }),
   );
 
-/** The way to the service and back. What is noted of a request as it leaves travels with it. */
+/** The way to the service and back. Data recorded when a request leaves travels with it. */
 const wireTo = (
   venue: Venue,
   clock: Clock,
@@ -223,7 +223,7 @@ const wireTo = (
     latency,
     timeoutMs: options.timeoutMs,
     handle: (request, at, sentAt) => {
-      // Leverage, too, moves the price of a liquidation.
+      // Leverage changes the price of a liquidation, too.
       if (request.method !== "GET") quiet.disturb();
       const sent = request as SentRequest;
       const response = venue.handle(sent, at + options.skewMs);

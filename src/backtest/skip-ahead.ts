@@ -2,21 +2,18 @@
  * Skip-ahead of a backtest: how many rows can be applied in bulk, because they change nothing at the embedded service
  * but prices.
  *
- * That is so while no order rests there and no price comes near one at which a position would be liquidated. Where
- * volume counts, an order also leaves a mark on what is displayed, which lasts until it is displayed again: there it is
- * so until the first order has come. An instrument that comes or goes changes the effect of the prints around it, and
- * so do bars that overlap; funding is charged to holders of a position, and which price whole levels will show is not
- * known beforehand.
- * Not here: what is made of it (player.ts, batched-rows.ts).
+ * That holds while no order rests there and no price comes near one at which a position would be liquidated. If volume
+ * counts, an order also changes the displayed quantity until it is displayed again, so rows are skipped only until the
+ * first order. An instrument that comes or goes changes the effect of the prints around it, and so do bars that
+ * overlap; funding is charged to holders of a position, and which price whole levels will show is not known beforehand.
+ * Not here: how rows are applied in bulk (player.ts, batched-rows.ts).
  */
 import type { Series, Tape, TapeInstrument } from "../market/tape/tape.ts";
 import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-/**
- * Rows that are looked at in one go: what was looked at is thrown away when something happens, and that may be soon.
- */
+/** Number of rows that are examined at a time. The result is discarded when something happens, and that may be soon. */
 const rowsAtFirst = 128;
 const rowsAtMost = 8_192;
 
@@ -26,7 +23,7 @@ interface Prices {
   readonly high: Float64Array;
 }
 
-/** Undefined where a row does not change the value of positions. */
+/** Undefined if a row does not change the value of positions. */
 const pricesOf = (series: Series): Prices | undefined => {
   switch (series.kind) {
     case "trade":
@@ -57,10 +54,10 @@ export class SkipAhead {
   readonly #bands: ReturnType<Venue["safeBand"]>[];
   readonly #above: Float64Array;
   readonly #below: Float64Array;
-  /** A bar is printed from the end of the one before it on. */
+  /** A bar is printed from the end of the previous one on. */
   readonly #ahead: readonly number[];
   #state: "unknown" | "quiet" | "held" | "loud" = "quiet";
-  /** Number of followers of prices inside bars, of which none may be left out. */
+  /** Number of followers of prices inside bars. They must receive every price. */
   #followers = 0;
   #looked = 0;
   #reach = rowsAtFirst;
@@ -84,7 +81,7 @@ export class SkipAhead {
     venue.onFunding(this.disturb);
   }
 
-  /** Something happened at the service that may have changed more than prices. */
+  /** Called when something happened at the service that may have changed more than prices. */
   readonly disturb = (): void => {
     this.#state = "unknown";
   };
@@ -94,8 +91,8 @@ export class SkipAhead {
   };
 
   /**
-   * First row from `from` on that changes something, at most `to`; where it has to look at them, it looks only so far
-   * ahead at a time.
+   * First row from `from` on, at most `to`, that changes something. If rows have to be examined, only a limited number
+   * are at a time.
    */
   until(from: number, to: number): number {
     if (this.#never || this.#followers > 0) return from;

@@ -32,7 +32,7 @@ const gainOn = (path: readonly string[], close: string, exits: readonly PathExit
     return add(gain, mul(qty, side === "sell" ? sub(px, close) : sub(close, px)));
   }, "0");
 
-/** True for `a` alone, false for `b` alone, undefined for both or neither. */
+/** Returns true if only `a` holds, false if only `b` does, undefined for both or neither. */
 const only = (a: boolean, b: boolean): boolean | undefined => (a === b ? undefined : a);
 
 /** Returns true if the low comes first, false if the high does, undefined if neither end is worse. */

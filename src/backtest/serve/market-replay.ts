@@ -161,7 +161,7 @@ const shownWith = (clock: Clock, show: (print: () => void) => void): Clock => ({
 });
 
 const speedMax = 10_000;
-/** After so many rows others get a turn, however far behind the market is. */
+/** Number of rows after which other work gets a turn, even if the market is far behind. */
 const rowsPerTurn = 2_000;
 
 const checkOptions = (tape: Tape, venue: Venue, speed: number): void => {
@@ -181,7 +181,7 @@ const checkOptions = (tape: Tape, venue: Venue, speed: number): void => {
 };
 
 /**
- * From the beginning of one round to that of the next: a first bar needs its time too, and other rows their usual
+ * Time from the beginning of one round to that of the next: a first bar needs its time, and other rows their usual
  * distance.
  */
 const periodOf = ({ series, startAt, endAt, length }: Tape, wholeMinutes: boolean): number => {
@@ -234,7 +234,7 @@ const recordedMinutes = (tape: Tape, speed: number, shiftMs: () => number): Read
   return found;
 };
 
-/** Turns to the bars at every full second, as long as one is running. */
+/** Updates the bars at every full second while one is running. */
 class Seconds {
   readonly #clock: Clock;
   readonly #bars: readonly ReplayBars[];

@@ -19,9 +19,9 @@ import type { ReplayBars } from "./replay-bars.ts";
 export interface ReplayFeed {
   /** Takes rows as the venue does; the instants given are not read, the venue's time is. */
   readonly venue: Venue;
-  /** All rows of an instant have been given. */
+  /** Called when all rows of an instant have been passed. */
   flush(): void;
-  /** Takes away the levels that the first rows of the tape do not show, for another round. */
+  /** Removes the levels that the first rows of the tape do not show, for another round. */
   rewind(): void;
 }
 
@@ -35,7 +35,7 @@ interface Shown {
   /** Levels at the start of the recording; another round begins with no others. */
   readonly opening: { readonly buy: ReadonlySet<number>; readonly sell: ReadonlySet<number> };
   last: string;
-  /** The latest ticker, to see whether the top of the book has moved. */
+  /** The latest ticker, to detect whether the top of the book has changed. */
   top: string;
 }
 
@@ -153,7 +153,7 @@ export const createReplayFeed = (
   };
 };
 
-/** Terms are not shown; they happen at the venue's own time. */
+/** Terms are not shown. They take effect at the venue's own time. */
 const termsOf = (venue: Venue, clock: Clock): Pick<Venue, "mark" | "funding" | "list" | "delist" | "change"> => ({
   mark: (instId, px, billionths) => {
     venue.mark(instId, px, billionths, clock.now());

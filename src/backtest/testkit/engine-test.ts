@@ -1,8 +1,8 @@
 /**
  * An engine under test: the real one on a virtual clock, before the embedded exchange and a market that is fed by hand.
  *
- * Invariants: what is fed has no effect before time moves; the same rows give the same events as a backtest of their
- * recording; a strategy or plugin that failed makes the next advance reject with what it threw.
+ * Invariants: rows have no effect before time advances; the same rows give the same events as a backtest of their
+ * recording; after a strategy or plugin failed, the next advance rejects with its error.
  * Not here: rows and their order within an instant (hand-market.ts), the text of a market (market-text.ts).
  */
 import type { OpenService, ServiceEnv } from "../../client/service-port.ts";
@@ -33,11 +33,11 @@ export interface Cast {
 
 /** Time before the first instant in which the engine reads the service's state, as in a backtest. */
 const leadMs = 5_000;
-/** Enough for an order, its answer and what follows from it. */
+/** Long enough for an order, its answer and its consequences. */
 const advanceMs = 100;
 
 export class EngineTest {
-  /** The engine itself, for what is not here. */
+  /** The engine itself, for members that this class lacks. */
   readonly engine: Engine;
   /** Lines that plugins printed. */
   readonly printed: string[] = [];
@@ -165,8 +165,9 @@ export class EngineTest {
   }
 
   /**
-   * The next bar: it closes at the next multiple of its length, one fed after it a length later, and is seen when time
-   * gets there. Bars fill no orders; quotes and trades do. A length is either fed or built from trades, not both.
+   * The next bar: it closes at the next multiple of its length, one fed after it a length later, and strategies see it
+   * when time gets there. Bars fill no orders; quotes and trades do. A length is either fed or built from trades, not
+   * both.
    */
   candle(instId: string, candle: CandleInput): void {
     this.#market.candle(instId, candle);
@@ -179,10 +180,7 @@ export class EngineTest {
     return feedText(text, this.#market, testStartAt);
   }
 
-  /**
-   * Lets so much time pass (100 ms when left out): what was fed is played, requests travel, timers run, promises
-   * settle.
-   */
+  /** Advances time by `ms` (100 ms when left out): rows are played, requests travel, timers run and promises settle. */
   async advance(ms = advanceMs): Promise<void> {
     if (!(Number.isFinite(ms) && ms >= 0))
       throw invalid(`advance: ${ms} is not a duration. Write milliseconds, such as 60_000.`);
@@ -319,7 +317,7 @@ export class EngineTest {
     );
   }
 
-  /** Turns the clock until a promise of the engine has settled. */
+  /** Advances the clock until a promise of the engine has settled. */
   async #until(promise: Promise<unknown>): Promise<void> {
     let done = false;
     const end = (): void => {

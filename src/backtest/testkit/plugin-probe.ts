@@ -9,7 +9,7 @@ import type { PluginContext } from "../../host/context.ts";
 import { isPromise } from "../../host/promises.ts";
 import type { Plugin, PluginUndo } from "../../host/strategy.ts";
 
-/** Time for what was closed to be gone from the process. */
+/** Time after which closed resources are gone from the process. */
 const settleMs = 1_000;
 const lookMs = 10;
 
@@ -48,7 +48,7 @@ export class PluginProbe {
     );
   }
 
-  /** Lets its set-up, which is asynchronous, begin when the returned function is called, as one that takes its time. */
+  /** Delays its asynchronous set-up until the returned function is called, like a set-up that takes long. */
   holdBack(): () => void {
     let goOn: () => void = () => undefined;
     this.#held = new Promise((resolve) => {
@@ -102,7 +102,7 @@ export class PluginProbe {
   }
 }
 
-/** Kinds that come and go with the work of others: single reads, writes and look-ups. */
+/** Kinds that come and go with unrelated work: single reads, writes and look-ups. */
 const passing = /^(Immediate|.*Req(Wrap|Callback)?|FSReqPromise|GETADDRINFO.*|.*CONNECTWRAP)$/i;
 
 const resources = (): ReadonlyMap<string, number> => {

@@ -1,7 +1,7 @@
 /**
  * History of each order of a test: the placement, its phases, and its executions at the embedded service.
  *
- * Invariants: in the order in which they were sent; what is handed out does not change any more.
+ * Invariants: orders are listed in the sequence in which they were sent; returned values do not change any more.
  */
 import type { OrdType, Side } from "../../contract/profile.ts";
 import { add, div, isZero, mul, sub } from "../../decimal.ts";
@@ -18,13 +18,13 @@ export interface TestOrder {
   readonly ordType: OrdType;
   /** Empty for a market order. */
   readonly px: string;
-  /** As it was sent, in the unit in which the service counts `sz`. */
+  /** Size as it was sent, in the unit in which the service counts `sz`. */
   readonly sz: string;
   readonly reduceOnly: boolean;
   readonly sentAt: number;
   /** As the engine sees it: `sent`, `live`, `filled` and so on. */
   readonly phase: OrderUpdate["phase"];
-  /** Why it is in this phase, in words. */
+  /** Reason for its present phase, in words. */
   readonly reason: string;
   /** All phases so far, the present one last. */
   readonly phases: readonly OrderUpdate["phase"][];
@@ -33,7 +33,7 @@ export interface TestOrder {
    * the way back.
    */
   readonly filledQty: string;
-  /** Mean price of that, to twelve places; empty before the first fill. */
+  /** Mean price of the executed quantity, to twelve places; empty before the first fill. */
   readonly avgPx: string;
 }
 
