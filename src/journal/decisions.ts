@@ -11,7 +11,7 @@ export interface Verdict {
   readonly strategy: string;
   readonly mode: "active" | "reducing" | "halted";
   readonly reason: string;
-  /** A halt that is a full stop: without exits, stops and targets. */
+  /** True for a halt that is a full stop: without exits, stops and targets. */
   readonly full?: true;
 }
 

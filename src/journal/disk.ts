@@ -1,8 +1,8 @@
 /**
  * Interface of durable storage: a folder with append-only files and files that are created atomically.
  *
- * - What `append` wrote survives a crash only after `sync` has resolved; between the two any part of it may be lost.
- *   `sync` returns undefined where data survives by itself.
+ * - Bytes written by `append` survive a crash only after `sync` has resolved. Until then any part of them may be lost.
+ * `sync` returns undefined if data survives by itself.
  * - `create` makes a file with all its bytes, durably, or not at all; it never changes an existing one.
  * - After a failed `sync` the content on disk is undefined; the file must not be used any more.
  */
@@ -24,7 +24,7 @@ export interface Disk {
   truncate(name: string, bytes: number): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Keeps `name` for this process alone, on this machine, until it is let go of by the result or the process ends. */
+  /** Reserves `name` for this process on this machine, until the returned function is called or the process ends. */
   lock(name: string): Promise<() => Promise<void>>;
   /** Name of the folder in messages. */
   readonly name: string;

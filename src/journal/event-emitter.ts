@@ -57,7 +57,10 @@ export const createNotices = (
   };
 };
 
-/** `on` for listeners that may throw at the report as well: the first one that does is reported and taken away. */
+/**
+ * Wraps `on` for listeners that may also throw while a failure is reported: such a listener is reported once and
+ * removed.
+ */
 export const onceFaulty =
   (notices: EventNotices, onError: (error: unknown) => void): OnEvent =>
   (name, listener) => {

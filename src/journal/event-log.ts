@@ -1,10 +1,10 @@
 /**
- * Event log: numbers what happened and delivers it to sinks by type.
+ * Event log: numbers events and delivers them to sinks by type.
  *
- * Invariants: sequence numbers have no holes; a sink that throws is reported and removed, the rest go on; an event
- * appended by a sink is delivered after the one being delivered, to every sink in the order in which they were
+ * Invariants: sequence numbers have no holes; a sink that throws is reported and removed, and the others continue; an
+ * event appended by a sink is delivered after the one being delivered, to every sink in the order in which they were
  * attached; what leaves the engine (`events$`, event-emitter.ts) is frozen, and sinks of the engine change nothing.
- * Not here: what can happen (events.ts), keeping it on disk (plugins).
+ * Not here: the events (events.ts), keeping them on disk (plugins).
  */
 import { Observable } from "rxjs";
 import type { Event, EventBody, EventDraft, EventOf, EventType } from "./events.ts";
@@ -12,7 +12,7 @@ import type { Event, EventBody, EventDraft, EventOf, EventType } from "./events.
 type Sink = (event: Event) => void;
 
 interface Attached {
-  /** All of them when left out. */
+  /** Types of events; all when left out. */
   readonly types: readonly EventType[] | undefined;
   readonly sink: Sink;
 }
@@ -48,7 +48,7 @@ export class EventLog {
   append(body: EventBody | EventDraft): void {
     const seq = ++this.#seq;
     const route = this.#routes.get(body.type) ?? this.#routeOf(body.type);
-    // Not delivered now: who wants it then may be others.
+    // No sink wants it and none is being called, so it is not delivered. During a delivery the sinks may still change.
     if (route.length === 0 && !this.#delivering) return;
     let event: Event | undefined;
     if ("seq" in body) {
@@ -76,7 +76,7 @@ export class EventLog {
     this.#delivering = false;
   }
 
-  /** Calls `sink` for every event from now on; the returned function ends that. */
+  /** Calls `sink` for every event from now on. The returned function removes it. */
   attach(sink: Sink): () => void {
     return this.#attach({ types: undefined, sink });
   }
@@ -115,7 +115,7 @@ export class EventLog {
     try {
       this.#onSinkError(error);
     } catch {
-      // A fault of the fault reporter must not stop the log.
+      // An error in the fault reporter must not stop the log.
     }
   }
 }

@@ -82,8 +82,8 @@ const names: Readonly<Record<Exclude<EventName, keyof PluginEvents>, true>> = {
 };
 
 /**
- * Refuses what is no name of an event, neither of the core nor of `ofPlugins`: the types cannot where a program is
- * plain JavaScript.
+ * Throws for a name that is neither an event of the core nor of `ofPlugins`. Types cannot check this for plain
+ * JavaScript.
  */
 export const checkEventName = (name: unknown, ofPlugins: ReadonlySet<string>): void => {
   if (typeof name !== "string") throw unknownName(typeof name, `Give a text such as "order.filled".`);

@@ -3,7 +3,7 @@
  *
  * Invariants: events are frozen and numbered without holes by the journal; they hold no machine facts (no wall time, no
  * host, no path), so equal inputs give equal bytes.
- * Not here: what concerns orders and positions (order-events.ts); market data, which has its own recordings.
+ * Not here: events of orders and positions (order-events.ts); market data, which has its own recordings.
  */
 import type { EndpointName } from "../contract/endpoints.ts";
 import type { OrderEventBody } from "./order-events.ts";
@@ -240,8 +240,8 @@ export type EventText = readonly [severity: "info" | "warn" | "bad", text: strin
 export type EventTexts = { readonly [T in keyof PluginEvents]?: (event: EventOf<T>) => EventText };
 
 /**
- * An event whose header is still to be written: made so where it happens with every order, as `append` then need not
- * copy it. `at` is 0, or the instant of now where that was read already.
+ * An event whose header is still to be written, for events that happen with every order, so that `append` need not copy
+ * it. `at` is 0, or the present instant if it was already read.
  */
 export type EventDraft = EventBody & { seq: number; at: number };
 /** A numbered fact. `at` is milliseconds on the engine's clock. */

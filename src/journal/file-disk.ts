@@ -49,16 +49,13 @@ const reading = constants.O_RDONLY | O_NOFOLLOW;
 const appending =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | O_NOFOLLOW | (writesThrough ? constants.O_DSYNC : 0);
 
-/**
- * By callback: a promise of the file system's for each part costs twice the processor time of the write's own way there
- * and back.
- */
+/** Uses callbacks, because promises of the file system cost twice the processor time of the write itself. */
 const appended = (file: number, bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     const writeFrom = (start: number): void => {
       write(file, bytes, start, bytes.length - start, null, (error, written) => {
         if (error !== null) reject(error);
-        // A write may take only part of what it is given.
+        // A write may write only part of its bytes.
         else if (start + written < bytes.length) writeFrom(start + written);
         else resolve();
       });
@@ -73,12 +70,12 @@ const folderHeld = (folder: string, name: string): SluiceError =>
     `Another process already runs as ${name} (service / users / instance) with the folder ${folder}, in another container or on another machine. Stop it first, or give this config its own \`instance\` and \`journal.dir\`.`,
   );
 
-/** A folder that others may write to: they could remove what is in it, or put their own in its place. */
+/** Refuses a folder that other users may write to, because they could remove or replace its content. */
 const checkFolder = (folder: string): void => {
   const uid = process.getuid?.();
   if (uid === undefined) return;
   const { uid: owner, mode } = statSync(folder);
-  // A volume that is mounted for a container may be root's, and writable for the group that the container runs in.
+  // A volume that is mounted for a container may belong to root and be writable for the container's group.
   const isOwn = owner === uid || owner === 0;
   const isOpen = (mode & 0o002) !== 0 || (owner === uid && (mode & 0o020) !== 0);
   if (isOwn && !isOpen) return;
@@ -104,7 +101,7 @@ const makeFolder = async (folder: string): Promise<void> => {
 
 type Inode = { readonly dev: number; readonly ino: number };
 
-/** Throws where the file does not exist any more: what was written to it is lost. */
+/** Throws if the file does not exist any more, because everything written to it is lost. */
 const checkPresent = (path: string, { dev, ino }: Inode): Promise<void> =>
   new Promise((resolve, reject) => {
     lstat(path, (error: unknown, now: Stats | undefined) => {
@@ -130,7 +127,7 @@ export const fileDisk = async (folder: string, clock: Clock = createSystemClock(
     list: async () => (await readdir(folder)).filter((name) => !name.endsWith(halfMade) && !isLockFile(name)).sort(),
     read: async (name) => readFile(pathOf(name), { flag: reading }),
     create: async (name, bytes) => {
-      // Left by a crash, or a link of another program.
+      // Left by a crash, or a link made by another program.
       await rm(pathOf(name + halfMade), { force: true });
       await whileOpen(pathOf(name + halfMade), making, async (handle) => handle.writeFile(bytes));
       await rename(pathOf(name + halfMade), pathOf(name));
@@ -142,7 +139,7 @@ export const fileDisk = async (folder: string, clock: Clock = createSystemClock(
       return {
         append: async (bytes) => {
           const checks = [checkPresent(pathOf(name), inode), ...[...locks].map((lock) => lock.check())];
-          // During the write, so that it takes no longer for them. The file stays open until it has ended.
+          // Checked during the write, so that the write takes no longer. The file stays open until the write has ended.
           const [failed] = await Promise.all([
             Promise.all(checks).then(
               () => [],

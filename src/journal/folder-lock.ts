@@ -96,7 +96,7 @@ const isAlive = ({ host, pid, started }: Holder): boolean | undefined => {
 
 const textOf = (holder: Holder): string => `${JSON.stringify(holder).padEnd(textBytes - 1)}\n`;
 
-/** Returns undefined where there is no file, and an unknown holder where the content is not valid JSON. */
+/** Returns undefined if there is no file, and an unknown holder if the content is not valid JSON. */
 const holderIn = async (path: string): Promise<Holder | undefined> => {
   try {
     const text = await readFile(path, { encoding: "utf8", flag: reading });
@@ -109,8 +109,8 @@ const holderIn = async (path: string): Promise<Holder | undefined> => {
 };
 
 /**
- * Identity and age of the file at `path`, which cost one trip to another thread where its content costs four; empty
- * where there is none. A file that took its place has another inode, and one that was written to another time.
+ * Identity and age of the file at `path`; empty if there is none. This takes one trip to another thread, while reading
+ * the content takes four. A file that replaced it has another inode, and a file that was written to has another time.
  */
 const stateOf = (path: string): Promise<string> =>
   new Promise((resolve) => {
@@ -143,7 +143,7 @@ export const lockFolder = async (
   }
 };
 
-/** Undefined where the file exists. */
+/** Undefined if the file exists. */
 const made = async (path: string, holder: Holder): Promise<number | undefined> => {
   try {
     const file = await openFile(path, making, 0o600);
@@ -155,7 +155,7 @@ const made = async (path: string, holder: Holder): Promise<number | undefined> =
   }
 };
 
-/** The holder that is dead, or undefined where the file has gone; throws where it lives. */
+/** The holder if it is dead; undefined if the file has gone. Throws if the holder is alive. */
 const staleHolder = async (path: string, clock: Clock, refuse: () => SluiceError): Promise<Holder | undefined> => {
   const first = await holderIn(path);
   if (first === undefined) return undefined;
@@ -166,7 +166,7 @@ const staleHolder = async (path: string, clock: Clock, refuse: () => SluiceError
     await new Promise<void>((resolve) => clock.setTimer(clock.now() + lookMs, resolve));
     const now = await holderIn(path);
     if (now === undefined) return undefined;
-    // Unread while it is written for the first time.
+    // The content was not readable yet, because it is being written for the first time.
     if (first.token !== "" && (now.token !== first.token || now.beats !== first.beats)) throw refuse();
     if (first.token === "" && now.token !== "") throw refuse();
   }
@@ -207,7 +207,7 @@ class HeldFolder implements FolderLock {
   }
 
   async check(): Promise<void> {
-    // Before the content, so that what changes in between is seen by the next check.
+    // Read before the content, so that the next check notices a change in between.
     const state = await stateOf(this.#path);
     if (state !== "" && state === this.#ownState) return;
     const holder = await holderIn(this.#path);

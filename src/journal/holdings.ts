@@ -19,7 +19,7 @@ export interface BookedPosition {
   readonly realised: string;
   readonly fees: string;
   /**
-   * The part of it from open orders, by client order id: executed quantity, its value and cost, and a fee that was
+   * The part of it from open orders, by client order id: executed quantity, its value and cost, and any fee that was
    * taken in base currency.
    */
   readonly open: Readonly<Record<string, readonly [filled: string, value: string, cost: string, feeQty?: string]>>;
@@ -48,7 +48,7 @@ export interface ClosedPart {
   readonly qty: string;
   /** Its share of the fee, as a positive cost. */
   readonly cost: string;
-  /** The closing order is not known yet: the price is provisional, and no fee is counted. */
+  /** True while the closing order is not known: the price is provisional, and no fee is counted. */
   readonly standsIn?: true;
 }
 
@@ -56,11 +56,11 @@ export type HeldRecord = { readonly type: "held" } & Held;
 
 interface Holdings {
   take(held: Held): void;
-  /** The holding after this trade; changes nothing before `take`. */
+  /** The holding after this trade. Does not change the state; `take` does. */
   with(traded: Held): Held;
   /**
-   * The holdings of a product after these parts of them were closed, and with a price what is left of each at that
-   * price; changes nothing before `take`.
+   * The holdings of a product after these parts of them were closed. With a price, the rest of each is closed at that
+   * price. Does not change the state; `take` does.
    */
   closed(uid: string, instId: string, parts: readonly ClosedPart[], px: string | undefined): readonly Held[];
   all(): readonly Held[];

@@ -37,9 +37,9 @@ export type IntentRecord =
       readonly upTo?: Readonly<Record<string, number>>;
     }
   | ({ readonly type: "sent" } & Intent)
-  /** It was recorded and then held back, not sent. If it is sent later, it is recorded again. */
+  /** The order was recorded, then held back and not sent. If it is sent later, it is recorded again. */
   | { readonly type: "unsent"; readonly uid: string; readonly clOrdId: string }
-  /** `held`: the strategy's holding in the product afterwards, where part of the order was executed. */
+  /** `held` is the strategy's holding in the product afterwards, if part of the order was executed. */
   | {
       readonly type: "over";
       readonly uid: string;
@@ -62,7 +62,7 @@ const nameOf = ({ uid, clOrdId }: { readonly uid: string; readonly clOrdId: stri
 
 export const createIntents = (): Intents => {
   const open = new Map<string, Intent>();
-  /** Ended since the last snapshot, so that an older record read again does not bring them back. */
+  /** Orders that ended since the last snapshot, so that an older record that is read again does not reopen them. */
   const over = new Set<string>();
   let life = 0;
   let lifeAt = 0;

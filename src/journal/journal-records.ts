@@ -26,7 +26,7 @@ const recordTypes = [
 
 /**
  * Throws for an unknown kind: a record of a later version may forbid trading, so an engine that cannot read it must not
- * go on.
+ * continue.
  */
 export const knownRecord = (record: object, place: string): JournalRecord => {
   const { type } = record as JournalRecord;

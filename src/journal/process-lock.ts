@@ -1,5 +1,5 @@
 /**
- * Process lock: one owner at a time for a name, on this machine, as two engines on one user would place every order
+ * Process lock: one owner at a time for a name on this machine, because two engines of one user would place every order
  * twice.
  *
  * Invariants: the operating system releases the lock when the process ends, however it ends, so there is never a stale
@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { SluiceError } from "../errors.ts";
 
 /**
- * On Linux, which has names without files, the name ends with the process; elsewhere a socket file may be left and is
- * looked at.
+ * Address of the lock. On Linux, which has names without files, the name disappears with the process. Elsewhere a
+ * socket file may remain, and is checked.
  */
 const addressOf = (name: string): string => {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
@@ -26,7 +26,7 @@ const addressOf = (name: string): string => {
 
 const listen = async (path: string): Promise<net.Server> =>
   new Promise((resolve, reject) => {
-    // A connection only asks whether the name is taken.
+    // A connection only checks whether the name is taken.
     const server = net.createServer((socket) => socket.destroy());
     server.once("error", reject);
     server.listen(path, () => {

@@ -11,7 +11,7 @@ import { assert } from "../errors.ts";
 /** The mark before the first line. */
 export const genesis = "0".repeat(24);
 
-/** 96 bits: no accident makes two texts alike. */
+/** 96 bits, so that no two texts have the same mark by accident. */
 export const markOf = (previous: string, text: string): string =>
   hash("sha256", `${previous}\n${text}`, "hex").slice(0, genesis.length);
 
@@ -35,8 +35,7 @@ export interface ChainReading {
   /** Length of the good lines. */
   readonly bytes: number;
   /**
-   * `torn`: the last line was cut off while it was written. `damaged`: something that had been written is not as it
-   * was.
+   * `torn`: the last line was cut off while it was written. `damaged`: something was changed after it had been written.
    */
   readonly ending: "whole" | "torn" | "damaged";
 }
@@ -57,7 +56,7 @@ export const readChain = (file: Uint8Array, from: string = genesis): ChainReadin
   return { records, mark, bytes: start, ending: endingOf(file.subarray(start)) };
 };
 
-/** A write that was cut off leaves a part of a line. A line with its end had been written, and is not as it was. */
+/** A write that was cut off leaves part of a line. A complete line that is invalid was changed after it was written. */
 const endingOf = (rest: Uint8Array): ChainReading["ending"] =>
   rest.length === 0 ? "whole" : rest.includes(newline) ? "damaged" : "torn";
 

@@ -40,11 +40,11 @@ export interface WriteAheadLog {
    */
   commit(): Promise<void>;
   /**
-   * After a failure: begins a segment with the present state, so that nothing appended so far is missing; what is left
-   * of the one before is not written to again. Rejects while the disk still fails, and for ever where `isLost`.
+   * After a failure: begins a segment with the present state, so that nothing appended so far is missing. The rest of
+   * the previous segment is not written any more. Rejects while the disk still fails, and always if `isLost`.
    */
   restart(): Promise<void>;
-  /** The disk has not failed: another process continues this journal. */
+  /** True if the disk has not failed, but another process continues this journal. */
   readonly isLost: boolean;
   close(): Promise<void>;
 }
@@ -147,7 +147,7 @@ const openLast = async (options: WriteAheadLogOptions): Promise<Opened> => {
   const place = `${disk.name}/${name}`;
   const reading = readChain(await disk.read(name));
   const { records, mark, bytes, ending } = reading;
-  // A segment appears whole, so that one without its header is damaged however it ends.
+  // A segment appears as a whole, so that one without its header is damaged, even if its end looks torn.
   if (ending === "damaged" || records.length === 0) {
     if (damaged === "set_aside") return setAside(options, name, reading);
     refuse(
@@ -224,7 +224,7 @@ class SegmentedLog implements WriteAheadLog {
       this.#flushing = this.#flush();
       return this.#flushing;
     }
-    // A commit during a flush shares the next one, as its record may have missed the current one.
+    // A commit during a flush shares the next one, because its record may have missed the current one.
     const restart = (): Promise<void> => {
       this.#next = undefined;
       return this.commit();
@@ -236,7 +236,7 @@ class SegmentedLog implements WriteAheadLog {
   async restart(): Promise<void> {
     if (this.#failure === undefined) return;
     if (this.isLost || this.#closed) throw this.#failure;
-    // The state has them, and what is appended from here on follows it.
+    // The state contains these records, and later records follow it.
     this.#waiting = [];
     try {
       await this.#rotate();
