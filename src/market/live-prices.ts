@@ -3,7 +3,7 @@
  *
  * Invariants: rows are dated by the clock they arrived on, and each tape has the products and series of the first one,
  * so that tapes follow each other.
- * Not here: where prices come from (ccxt/), who plays them (backtest/live-paper.ts).
+ * Not here: where prices come from (plugins/ccxt), who plays them (backtest/live-paper.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { Tape } from "./tape/tape.ts";

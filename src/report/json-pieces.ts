@@ -3,7 +3,7 @@
  *
  * Invariants: the pieces together are what `JSON.stringify` returns for plain objects and arrays; no piece is longer
  * than the text of 256 elements of a list.
- * Not here: JSON for people (cli/json-text.ts).
+ * Not here: JSON for people (report/ansi.ts).
  */
 
 /** Lists inside lists are split too: the prices of a year are one element of a list. */

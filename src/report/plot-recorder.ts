@@ -4,7 +4,7 @@
  * Invariants: nothing is kept unless it was asked for; a line holds at most `pointsMax` points: when it is full, of
  * each four neighbours the lowest and the highest stay, so that no extreme is lost; what is not a finite number is left
  * out, as a gap.
- * Not here: who publishes (host/context.ts), how it is drawn (html/).
+ * Not here: who publishes (host/context.ts), how it is drawn (plugins/report-html).
  */
 
 /** Place of a plotted value. */

@@ -3,7 +3,7 @@
  *
  * Invariants: pure text from the report alone; what has no value is a dash; no annualised figure is given for a run too
  * short for it.
- * Not here: the figures (returns.ts), their place on a page (report-text.ts, html/).
+ * Not here: the figures (returns.ts), their place on a page (report-text.ts, plugins/report-html).
  */
 import { amount, duration, grouped, signed } from "./number-format.ts";
 import type { RunReport } from "./report.ts";

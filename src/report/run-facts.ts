@@ -4,7 +4,7 @@
  * Invariants: pure text from the report alone, rounded for show; what has no value is a dash; what a run had none of is
  * left out.
  * Not here: the figures (report.ts), statistics of trades (trade-facts.ts), their place on a page (report-text.ts,
- * html/summary-tables.ts).
+ * plugins/report-html).
  */
 import { abs, compare, div, isPositive, isZero, mul } from "../decimal.ts";
 import { amount, counted, duration, grouped, percent, placesFor, signed } from "./number-format.ts";

@@ -2,7 +2,7 @@
  * Statistics over trades in words: the rows and sentences of a report, on a terminal and on pages.
  *
  * Invariants: pure text from the report alone; what has no value is a dash.
- * Not here: the figures (trades.ts), their place on a page (report-text.ts, html/summary-tables.ts).
+ * Not here: the figures (trades.ts), their place on a page (report-text.ts, plugins/report-html).
  */
 import { isZero } from "../decimal.ts";
 import { amount, duration, grouped, percent, signed } from "./number-format.ts";

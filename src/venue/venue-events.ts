@@ -3,7 +3,7 @@
  *
  * Invariants: news is delivered after the whole event that caused it, in the order in which things happened; a listener
  * may call the service again, and the resulting news is delivered after what is already queued. All listeners of one
- * piece of news share one object; changing it cannot change an order's record.
+ * piece of news share one object; records of orders in it are frozen.
  */
 import type { Side } from "../contract/profile.ts";
 import type { OrderRecord } from "../contract/schemas.ts";

@@ -3,8 +3,8 @@
  * recording is.
  *
  * Invariants: within one instant rows come first, then the bars that end, then deliveries, and timers last, as in a
- * backtest (player.ts); prices and quantities are exact decimal text on the steps of their instrument; nothing is
- * played before time moves.
+ * backtest (backtest/player.ts); prices and quantities are exact decimal text on the steps of their instrument; nothing
+ * is played before time moves.
  * Not here: the text form of rows (market-text.ts), who asks for time (engine-test.ts).
  */
 import type { ServiceEnv } from "../../client/service-port.ts";

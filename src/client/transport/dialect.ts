@@ -6,7 +6,7 @@
  * sessions) see only the described service's requests and records; the described service is a dialect like any other,
  * one that changes nothing.
  * Not here: sending, deadlines, reconnecting (http.ts, socket-connection.ts), the dialects of exchanges
- * (client/dialects/).
+ * (plugins/exchanges).
  */
 import type { ChannelArg, SocketRequest } from "../../contract/channels.ts";
 import type { EndpointName } from "../../contract/endpoints.ts";

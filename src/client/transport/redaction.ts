@@ -5,7 +5,7 @@
  * Invariants: a secret of eight characters or more does not pass in any text, in the plain or in an encoded form; a
  * shorter one does not pass in error texts, and leaves other fields alone, as it may be part of their values; a value
  * without a secret is returned unchanged.
- * Not here: which texts are shown (parse-response.ts, socket-message.ts).
+ * Not here: which texts are shown (client/parse-response.ts, socket-message.ts).
  */
 
 const mark = "[redacted]";

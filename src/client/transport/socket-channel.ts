@@ -7,7 +7,7 @@
  * minute at most, one that the service refuses every five minutes, and both are `refused` until a later try succeeds;
  * the listener is notified of changes of state only. In a channel whose messages are self-contained a gap is reported
  * as a short `waiting`, a duplicate is dropped, and the subscription continues.
- * Not here: the connection (socket-connection.ts), the records (live/).
+ * Not here: the connection (socket-connection.ts), the records (client/live/).
  */
 import type { Clock, Timer } from "../../clock/clock.ts";
 import { type ChannelArg, isSelfContained } from "../../contract/channels.ts";

@@ -3,7 +3,7 @@
  *
  * Invariants: any text gives a value, never an exception; texts of the other side are shortened and stripped of control
  * characters before they are shown.
- * Not here: validation of records (live/), the messages themselves (contract/channels.ts).
+ * Not here: validation of records (client/live/), the messages themselves (contract/channels.ts).
  */
 import type { ChannelArg } from "../../contract/channels.ts";
 

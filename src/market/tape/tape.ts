@@ -4,7 +4,7 @@
  * Invariants: times never fall within a series; prices are whole ticks and quantities whole lots, exact below 2^53; an
  * instrument has at most one series of a kind (and, for candles, of a bar length); `order` visits every row once, by
  * time, and rows of equal time in series order.
- * Not here: files (market/tape/fixture.ts), delivery (feed.ts), growing columns (series-builder.ts).
+ * Not here: files (market/tape/fixture.ts), delivery (market/feed.ts), growing columns (series-builder.ts).
  */
 import { parseInstId } from "../../contract/inst-id.ts";
 import { SluiceError } from "../../errors.ts";

@@ -4,7 +4,7 @@
  * Invariants: the sums equal those of all orders taken together; an order counts with its full size until it is known
  * to be closed, and with the larger of both sizes while a change of it may be made; a placement that a rate limit
  * turned away does not count.
- * Not here: executions (executions.ts), what is allowed (risk-limits.ts).
+ * Not here: executions (orders/executions.ts), what is allowed (risk-limits.ts).
  */
 import type { Side } from "../../contract/profile.ts";
 import { add, type Decimal, isPositive, max, mul, positive, read, sub, sum, zero } from "../../decimal-value.ts";

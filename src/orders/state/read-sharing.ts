@@ -1,7 +1,7 @@
 /**
  * Reads that another engine of the same user may answer.
  *
- * Not here: when such an answer is used (polled-resource.ts), how engines reach each other (engine/shared-reads.ts).
+ * Not here: when such an answer is used (polled-resource.ts), how engines reach each other (plugins/shared-quota).
  */
 import type { Observable } from "rxjs";
 import type { Outcome } from "../../client/outcome.ts";
