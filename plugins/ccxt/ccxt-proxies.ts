@@ -6,7 +6,7 @@
  */
 import { proxyOf } from "sluice/extension";
 
-/** Where an exchange of ccxt is reached. */
+/** Addresses of an exchange, as ccxt keeps them. */
 export interface Addresses {
   /** Addresses with `{hostname}` in place of `hostname`. */
   readonly urls?: unknown;
