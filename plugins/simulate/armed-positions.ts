@@ -26,23 +26,17 @@ export class ArmedPositions {
   event(process: number, event: Event): void {
     if (process !== this.#process) this.#begin();
     this.#process = process;
-    switch (event.type) {
-      case "protection.armed":
-      case "protection.changed":
-        this.#of(event).set(event.name, { qty: Number(event.qty), isSuspended: false });
-        return;
-      case "protection.triggered":
-        this.#of(event).set(event.name, { qty: Number.POSITIVE_INFINITY, isSuspended: false });
-        return;
-      case "protection.ended":
-        this.#of(event).delete(event.name);
-        return;
-      case "position.unprotected":
-      case "position.protected": {
-        const armed = this.#of(event).get(event.slot.replace(/\.exit\d*(\.late)?$/, ""));
-        if (armed === undefined) return;
-        armed.isSuspended = event.type === "position.unprotected" && event.reason.startsWith(suspendedWords);
-      }
+    const { type } = event;
+    if (type === "protection.armed" || type === "protection.changed") {
+      this.#of(event).set(event.name, { qty: Number(event.qty), isSuspended: false });
+    } else if (type === "protection.triggered") {
+      this.#of(event).set(event.name, { qty: Number.POSITIVE_INFINITY, isSuspended: false });
+    } else if (type === "protection.ended") {
+      this.#of(event).delete(event.name);
+    } else if (type === "position.unprotected" || type === "position.protected") {
+      const armed = this.#of(event).get(event.slot.replace(/\.exit\d*(\.late)?$/, ""));
+      if (armed === undefined) return;
+      armed.isSuspended = type === "position.unprotected" && event.reason.startsWith(suspendedWords);
     }
   }
 

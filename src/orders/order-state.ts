@@ -247,7 +247,10 @@ type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
 type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
 type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
 
+const isRequestEvent = (event: OpenEvent): event is RequestEvent => /^(suited|change|cancel)/.test(event.type);
+
 const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
+  if (isRequestEvent(event)) return moveRequest(order, event);
   switch (event.type) {
     case "notExecuted":
     case "rejected":
@@ -262,8 +265,6 @@ const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean =
       return takeAbsence(order, state);
     case "noted":
       return move(order, state, event.reason);
-    default:
-      return moveRequest(order, event);
   }
 };
 

@@ -34,20 +34,28 @@ interface PerformerParts extends StepParts {
 }
 
 /** Effects that stay within the order manager. */
-type InnerKind =
-  | "publish"
-  | "evaluate"
-  | "place"
-  | "withdraw"
-  | "cancel"
-  | "amend"
-  | "query"
-  | "resume"
-  | "decide"
-  | "schedule";
+const innerKinds = [
+  "publish",
+  "evaluate",
+  "place",
+  "withdraw",
+  "cancel",
+  "amend",
+  "query",
+  "resume",
+  "decide",
+  "schedule",
+] as const satisfies readonly Effect["kind"][];
 
-/** An effect that reaches beyond the order manager. */
+/** Effects inside the room. */
+type InnerKind = (typeof innerKinds)[number];
+
+/** An effect outside the room. */
 type Note = Exclude<Effect, { readonly kind: InnerKind }>;
+
+const inner: ReadonlySet<Effect["kind"]> = new Set(innerKinds);
+
+const isNote = (effect: Effect): effect is Note => !inner.has(effect.kind);
 
 export class Performer {
   /** Emits every refusal that was not reported before. */
@@ -72,6 +80,10 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
+    if (isNote(effect)) {
+      this.#note(effect);
+      return;
+    }
     switch (effect.kind) {
       case "publish":
         this.#publish(effect.order, effect.at);
@@ -103,8 +115,6 @@ export class Performer {
       case "schedule":
         this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
         return;
-      default:
-        this.#note(effect);
     }
   }
 
