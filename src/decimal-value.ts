@@ -107,8 +107,9 @@ const shortened = (long: bigint, places: number): Decimal => {
   return { units: asNumber(units), places: left };
 };
 
-/** Units of a finer place. */
+/** Units of a finer place, or of the same. */
 const refined = ({ units, places }: Decimal, to: number): number | bigint => {
+  if (places === to) return units;
   if (typeof units === "number") {
     const finer = units * (powers[to - places] ?? Number.NaN);
     if (fits(finer)) return finer;
@@ -116,14 +117,14 @@ const refined = ({ units, places }: Decimal, to: number): number | bigint => {
   return BigInt(units) * 10n ** BigInt(to - places);
 };
 
-// Sums and comparisons are written out: an order takes some fifty of them, most of two numbers of the same places.
+const finest = (a: Decimal, b: Decimal): number => (a.places > b.places ? a.places : b.places);
 
 export const add = (a: Decimal, b: Decimal): Decimal => {
-  if (b.units === 0) return a;
-  if (a.units === 0) return b;
-  const places = a.places > b.places ? a.places : b.places;
-  const x = a.places === places ? a.units : refined(a, places);
-  const y = b.places === places ? b.units : refined(b, places);
+  if (isZero(b)) return a;
+  if (isZero(a)) return b;
+  const places = finest(a, b);
+  const x = refined(a, places);
+  const y = refined(b, places);
   if (typeof x === "number" && typeof y === "number") {
     const units = x + y;
     if (fits(units)) return { units, places };
@@ -132,10 +133,10 @@ export const add = (a: Decimal, b: Decimal): Decimal => {
 };
 
 export const sub = (a: Decimal, b: Decimal): Decimal => {
-  if (b.units === 0) return a;
-  const places = a.places > b.places ? a.places : b.places;
-  const x = a.places === places ? a.units : refined(a, places);
-  const y = b.places === places ? b.units : refined(b, places);
+  if (isZero(b)) return a;
+  const places = finest(a, b);
+  const x = refined(a, places);
+  const y = refined(b, places);
   if (typeof x === "number" && typeof y === "number") {
     const units = x - y;
     if (fits(units)) return { units, places };
@@ -143,12 +144,12 @@ export const sub = (a: Decimal, b: Decimal): Decimal => {
   return shortened(BigInt(x) - BigInt(y), places);
 };
 
-export const neg = (a: Decimal): Decimal => (a.units === 0 ? a : { units: -a.units, places: a.places });
+export const neg = (a: Decimal): Decimal => (isZero(a) ? a : { units: -a.units, places: a.places });
 
 export const abs = (a: Decimal): Decimal => (a.units < 0 ? neg(a) : a);
 
 export const mul = (a: Decimal, b: Decimal): Decimal => {
-  if (a.units === 0 || b.units === 0) return zero;
+  if (isZero(a) || isZero(b)) return zero;
   const places = a.places + b.places;
   if (typeof a.units === "number" && typeof b.units === "number") {
     const units = a.units * b.units;
@@ -159,14 +160,14 @@ export const mul = (a: Decimal, b: Decimal): Decimal => {
 
 /** -1, 0 or 1 as `a` is below, equal to or above `b`. */
 export const compare = (a: Decimal, b: Decimal): -1 | 0 | 1 => {
-  const places = a.places > b.places ? a.places : b.places;
-  const x = a.places === places ? a.units : refined(a, places);
-  const y = b.places === places ? b.units : refined(b, places);
+  const places = finest(a, b);
+  const x = refined(a, places);
+  const y = refined(b, places);
   return x < y ? -1 : x > y ? 1 : 0;
 };
 
 export const equal = (a: Decimal, b: Decimal): boolean => a === b || compare(a, b) === 0;
-export const isZero = ({ units }: Decimal): boolean => units === 0;
+export const isZero = ({ units }: Decimal): boolean => !units;
 export const isPositive = ({ units }: Decimal): boolean => units > 0;
 export const min = (a: Decimal, b: Decimal): Decimal => (compare(a, b) <= 0 ? a : b);
 export const max = (a: Decimal, b: Decimal): Decimal => (compare(a, b) >= 0 ? a : b);
@@ -178,7 +179,7 @@ export const sum = (values: readonly Decimal[]): Decimal => values.reduce(add, z
 
 /** Quotient rounded towards zero at `digits` fraction digits. Throws where `b` is zero. */
 export const div = (a: Decimal, b: Decimal, digits: number): Decimal => {
-  assert(b.units !== 0, "nothing is divided by zero");
+  assert(!isZero(b), "nothing is divided by zero");
   const shift = digits + b.places - a.places;
   if (typeof a.units === "number" && typeof b.units === "number") {
     const quick = quotient(a.units, b.units, shift);
@@ -216,9 +217,9 @@ const trimmed = (count: number, digits: number): Decimal => {
  */
 export const toStep = (a: Decimal, step: Decimal, rounding: Rounding): Decimal => {
   assert(isPositive(step), `a step is positive, not ${spell(step)}`);
-  const places = a.places > step.places ? a.places : step.places;
-  const x = a.places === places ? a.units : refined(a, places);
-  const unit = step.places === places ? step.units : refined(step, places);
+  const places = finest(a, step);
+  const x = refined(a, places);
+  const unit = refined(step, places);
   if (typeof x === "number" && typeof unit === "number") {
     const over = Math.abs(x % unit);
     if (over === 0) return a;
