@@ -6,8 +6,8 @@
  * no file is reached by a symbolic link; a file that was deleted or replaced while it is written to is a failure of the
  * disk.
  */
-import { constants, lstat, type Stats, statSync, write } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { constants, statSync, write } from "node:fs";
+import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -102,13 +102,10 @@ const makeFolder = async (folder: string): Promise<void> => {
 type Inode = { readonly dev: number; readonly ino: number };
 
 /** Throws if the file does not exist any more, because everything written to it is lost. */
-const checkPresent = (path: string, { dev, ino }: Inode): Promise<void> =>
-  new Promise((resolve, reject) => {
-    lstat(path, (error: unknown, now: Stats | undefined) => {
-      if (!error && now?.dev === dev && now.ino === ino) resolve();
-      else reject(new Error(`${path} was deleted or replaced while it was in use`));
-    });
-  });
+const checkPresent = async (path: string, { dev, ino }: Inode): Promise<void> => {
+  const now = await lstat(path).catch(() => undefined);
+  if (now?.dev !== dev || now.ino !== ino) throw new Error(`${path} was deleted or replaced while it was in use`);
+};
 
 /**
  * A folder of this machine as the disk of a journal.

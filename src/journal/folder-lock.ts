@@ -11,8 +11,8 @@
  * Not here: the lock of this machine (process-lock.ts), what is kept in the folder (file-disk.ts).
  */
 import { createHash, randomBytes } from "node:crypto";
-import { type BigIntStats, close, constants, lstat, open, readFileSync, readlinkSync, write } from "node:fs";
-import { link, readFile, rename, rm } from "node:fs/promises";
+import { close, constants, open, readFileSync, readlinkSync, write } from "node:fs";
+import { link, lstat, readFile, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -112,13 +112,10 @@ const holderIn = async (path: string): Promise<Holder | undefined> => {
  * Identity and age of the file at `path`; empty if there is none. This takes one trip to another thread, while reading
  * the content takes four. A file that replaced it has another inode, and a file that was written to has another time.
  */
-const stateOf = (path: string): Promise<string> =>
-  new Promise((resolve) => {
-    lstat(path, { bigint: true }, (error: unknown, stats: BigIntStats | undefined) => {
-      if (error || stats === undefined) resolve("");
-      else resolve(`${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs}`);
-    });
-  });
+const stateOf = async (path: string): Promise<string> => {
+  const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+  return stats === undefined ? "" : `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+};
 
 /** Takes the lock of `name` in `folder`; `refuse` makes the error for one that another process holds. */
 export const lockFolder = async (
