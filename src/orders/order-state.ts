@@ -28,8 +28,7 @@
  *                                                                     └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
  *
  * Invariants: only evidence closes an order: a record, a code known to mean rejection, or a proof of absence; a closed
- * order stays closed; a record outranks an answer; the fact that a cancel of ours may have been executed is never
- * forgotten.
+ * order stays closed; a record outranks an answer; a cancel of ours that may have been executed is never forgotten.
  * Not here: when an event is raised (order-manager.ts), the next step (plan.ts), what listeners see (order-update.ts).
  */
 import type { Clock } from "../clock/clock.ts";
@@ -247,7 +246,11 @@ type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
 type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
 type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
 
-const isRequestEvent = (event: OpenEvent): event is RequestEvent => /^(suited|change|cancel)/.test(event.type);
+// biome-ignore format: a list of words
+const requestEvents: ReadonlySet<OrderEvent["type"]> = new Set<RequestEvent["type"]>([
+  "suited", "changeAsked", "changeSent", "changeEnded", "cancelAsked", "cancelRecalled", "cancelSent", "cancelEnded",
+]);
+const isRequestEvent = (event: OpenEvent): event is RequestEvent => requestEvents.has(event.type);
 
 const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
   if (isRequestEvent(event)) return moveRequest(order, event);

@@ -114,7 +114,6 @@ export class Performer {
         return;
       case "schedule":
         this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
-        return;
     }
   }
 
