@@ -144,7 +144,7 @@ class TapePlayer implements Player {
    */
   #glide(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
-    // Rows may set timers too. They have to set them before subscribers of later deliveries do.
+    // Rows set timers as well, and have to set them before the subscribers of later deliveries do.
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), pause);
     clock.beforeTimer = undefined;

@@ -93,7 +93,7 @@ export class HistoryReader {
         this.report(
           "history.ahead",
           what,
-          `${source.name} returned ${answer.length - past.length} that lie after the instant asked for; they are left out`,
+          `${source.name} returned ${answer.length - past.length} values that lie after the instant asked for; they are left out`,
         );
       }
       return past.toSorted((a, b) => a.at - b.at);

@@ -60,5 +60,5 @@ const ofFills: readonly Assumption[] = [
     value: "profit of own fills since the start; what is held is valued by the last quotes at which it could be closed",
     consequence: "what the account held before, funding and liquidations are not in it",
   },
-  { what: "Fills of limit orders", value: "counted as makers", consequence: "records do not say which side took" },
+  { what: "Fills of limit orders", value: "counted as makers", consequence: "records do not name the maker" },
 ];

@@ -371,7 +371,9 @@ describe("Trades with history", () => {
     stand.market.trades(instId, { history: 5 }).subscribe(({ at }) => seen.push(at - hour));
     expect(seen).toEqual([1, 3]);
     expect(stand.anomalies).toEqual([
-      expect.stringMatching(/^history\.ahead: trades of .*archive returned 1 that lie after the instant asked for/),
+      expect.stringMatching(
+        /^history\.ahead: trades of .*archive returned 1 values that lie after the instant asked for/,
+      ),
       expect.stringMatching(/^history\.short: trades of .*: 5 were asked for, and there are 2$/),
     ]);
     stand.market.quotes(instId, { history: 5 }).subscribe();
