@@ -42,7 +42,7 @@ export { letPromisesSettle, type PromiseWatch, watchPromises } from "./clock/mic
 export { createServiceClock } from "./clock/service-clock.ts";
 export { createSystemClock } from "./clock/system-clock.ts";
 export { createVirtualClock, type VirtualClock } from "./clock/virtual-clock.ts";
-export { assumptionText } from "./contract/assumption.ts";
+export { assumptionText, readAssumption } from "./contract/assumption.ts";
 export { type LayerName, limitHeaders } from "./contract/limits.ts";
 export { checkOptions, type OptionRules, seedBounds } from "./contract/option-check.ts";
 export { type FeeSign, isCancelable } from "./contract/profile.ts";

@@ -8,9 +8,9 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Event, SluiceError } from "sluice";
-import type { RunReport } from "sluice/backtest";
+import type { Assumption, RunReport } from "sluice/backtest";
 import { createContract } from "sluice/dialect";
-import { assumptionText, excerpt, readManifest } from "sluice/extension";
+import { assumptionText, excerpt, readAssumption, readManifest } from "sluice/extension";
 import { comparableFacts, readSession, type Session, sessionFile } from "sluice/plugins/session";
 import { RunReader } from "./run-reader.ts";
 import type { RunFacts, RunRecord } from "./run-record.ts";
@@ -81,14 +81,14 @@ export const factsOfReport = ({ seed, fixture, quota, assumptions }: RunReport):
   market: fixture.contentHash,
   limits: quota.limits,
   service: "backtest",
-  ...split(assumptions.map(assumptionText)),
+  ...split(assumptions.map(readAssumption)),
 });
 
-/** Latency apart from what else is assumed; what follows from other facts is left out. A line is an assumption. */
-export const split = (lines: readonly string[]): Pick<RunFacts, "latency" | "assumptions"> => {
-  const latency = lines.map((line) => /^latency: ([^;]+)/i.exec(line)?.[1]).find((found) => found !== undefined);
-  const rest = lines.filter((line) => !/^(latency|limits|no limits): /i.test(line));
-  return { ...(latency !== undefined && { latency }), ...(lines.length > 0 && { assumptions: rest }) };
+/** Latency apart from what else is assumed; what follows from other facts is left out. */
+const split = (assumptions: readonly Assumption[]): Pick<RunFacts, "latency" | "assumptions"> => {
+  const latency = assumptions.find(({ what }) => /^latency$/i.test(what))?.value;
+  const rest = assumptions.filter(({ what }) => !/^(latency|limits|no limits)$/i.test(what)).map(assumptionText);
+  return { ...(latency !== undefined && { latency }), ...(assumptions.length > 0 && { assumptions: rest }) };
 };
 
 const runOfJournal = (path: string, text: string): RunRecord => {

@@ -7,7 +7,6 @@
  */
 import type { Observable } from "rxjs";
 import { SluiceError } from "sluice";
-import type { Assumption } from "sluice/backtest";
 import {
   type Clock,
   type OpenService,
@@ -75,7 +74,7 @@ export const replayedService = (header: SessionHeader, script: ReplayScript, env
     transport,
     market,
     users,
-    assumptions: header.assumptions.map(assumptionIn),
+    assumptions: header.assumptions,
     watchful: header.watchful,
     ...(header.listFixed && { listFixed: true }),
     ...(header.refusesOrders && {
@@ -207,10 +206,4 @@ const scriptedStreams = (header: SessionHeader, script: ReplayScript, { onError 
 /** Every kind of entry has its case. */
 const never = (entry: never): never => {
   throw new SluiceError("BUG", `Unhandled case: ${JSON.stringify(entry)}.`);
-};
-
-/** An assumption as a session holds it: its subject, and what is assumed with its consequence. */
-const assumptionIn = (line: string): Assumption => {
-  const at = line.indexOf(": ");
-  return { what: line.slice(0, at < 0 ? line.length : at), value: at < 0 ? "" : line.slice(at + 2), consequence: "" };
 };

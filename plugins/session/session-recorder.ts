@@ -10,7 +10,6 @@ import type { Observable } from "rxjs";
 import type { ServiceSpec } from "sluice";
 import type { WireResponse } from "sluice/dialect";
 import {
-  assumptionText,
   limitHeaders,
   type OpenService,
   type ResponseSink,
@@ -58,7 +57,7 @@ export const recorded = (spec: ServiceSpec, sink: SessionSink, options: Recorder
       refusesOrders: ordersRefused !== undefined,
       watchful,
       ...(listFixed && { listFixed }),
-      assumptions: assumptions.map(assumptionText),
+      assumptions,
     });
     const own = new InputSequencer(inner.clock, sink, (why) => env.onError(new Error(`Recording ended: ${why}.`)));
     turns = own;

@@ -12,8 +12,9 @@
  */
 
 import { type Account, type Config, type ErrorCode, errorCodes, isSluiceError, SluiceError } from "sluice";
+import type { Assumption } from "sluice/backtest";
 import type { ProfileOverrides, WireRequest } from "sluice/dialect";
-import { parseHuman, type User } from "sluice/extension";
+import { parseHuman, readAssumption, type User } from "sluice/extension";
 
 export const sessionFormat = "sluice-session/1";
 export const sessionFile = "session.ndjson";
@@ -70,8 +71,7 @@ export interface ServiceFacts {
   readonly watchful: boolean;
   /** True if the list of products could not change, so that it was read once. */
   readonly listFixed?: boolean;
-  /** One text for each. */
-  readonly assumptions: readonly string[];
+  readonly assumptions: readonly Assumption[];
 }
 
 export interface SessionHeader extends ConfigFacts, ServiceFacts {
@@ -290,6 +290,11 @@ export const parseLine = (text: string, place: string): SessionRecord | SessionE
 
 const text = { type: "string" } as const;
 const open = { type: "object" } as const;
+const assumption = {
+  type: "object",
+  required: ["what", "value", "consequence"],
+  properties: { what: text, value: text, consequence: text },
+} as const;
 const headerSchema = {
   type: "object",
   additionalProperties: false,
@@ -320,7 +325,7 @@ const headerSchema = {
     refusesOrders: { type: "boolean", default: false },
     watchful: { type: "boolean", default: false },
     listFixed: { type: "boolean", default: false },
-    assumptions: { type: "array", items: text, default: [] },
+    assumptions: { type: "array", items: { anyOf: [text, assumption] }, default: [] },
     users: {
       type: "array",
       minItems: 1,
@@ -347,7 +352,10 @@ const headerSchema = {
 export const parseHeader = (line: string, place: string): SessionHeader => {
   const value = parseJson(line);
   const format = (value as { readonly format?: unknown } | null | undefined)?.format;
-  if (format === sessionFormat) return parseHuman<SessionHeader>(headerSchema, value, place, "FIXTURE_INVALID");
+  if (format === sessionFormat) {
+    const header = parseHuman<SessionHeader>(headerSchema, value, place, "FIXTURE_INVALID");
+    return { ...header, assumptions: header.assumptions.map(readAssumption) };
+  }
   const other = typeof format === "string" && format.startsWith("sluice-session/");
   throw new SluiceError(
     "FIXTURE_INVALID",

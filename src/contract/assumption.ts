@@ -17,4 +17,17 @@ export interface Assumption {
  * @returns text without a full stop
  */
 export const assumptionText = ({ what, value, consequence }: Assumption): string =>
-  `${what}: ${value}${consequence === "" ? "" : `; ${consequence}`}`;
+  `${what}${value === "" ? "" : `: ${value}`}${consequence === "" ? "" : `; ${consequence}`}`;
+
+/**
+ * Reads an assumption of a stored report or session; those of earlier versions are sentences, many with their subject
+ * before a colon.
+ *
+ * @param stored - a record or a sentence
+ * @returns the record
+ */
+export const readAssumption = (stored: Assumption | string): Assumption => {
+  if (typeof stored !== "string") return stored;
+  const [what = "", ...rest] = stored.split(": ");
+  return { what, value: rest.join(": "), consequence: "" };
+};
