@@ -46,7 +46,6 @@ export class Exploration {
   readonly #shared: Shared;
   /** Place among the shown fills; -1 for none. */
   #fill = -1;
-  #wasDragged = () => false;
 
   /** Places of the fills and orders of the chosen strategy and instrument, and the lines in the chart of prices. */
   readonly #selected = computed(() => {
@@ -99,11 +98,6 @@ export class Exploration {
       this.#draw({ ...this.view.span });
     });
     this.#listen();
-  }
-
-  /** Function that returns true if the last press was a drag. */
-  set wasDragged(wasDragged: () => boolean) {
-    this.#wasDragged = wasDragged;
   }
 
   /** Shows a trade, and announces it. */
@@ -201,7 +195,6 @@ export class Exploration {
       if (!this.tip.value?.isPinned) this.tip.value = undefined;
     });
     over.addEventListener("click", (event) => {
-      if (this.#wasDragged()) return;
       const group = groupAt(event);
       if (group === undefined) this.letGo();
       else if (group.count > 1) this.#closer(group);

@@ -38,9 +38,6 @@ export const Explorer = ({ of }: { of: Exploration }) => {
           at={of.at}
           theme={of.theme}
           takeKey={takeKeys}
-          dragged={(wasDragged) => {
-            of.wasDragged = wasDragged;
-          }}
         />
         <Tip told={of.tip.value} plot={of.price.plot} said={(story) => of.tell(story)} />
       </div>

@@ -25,11 +25,9 @@ type Parts = {
   theme: ReadonlySignal<number>;
   /** Returns true where the key was taken. */
   takeKey: (event: KeyboardEvent) => boolean;
-  /** Is called with the function that tells whether the last press was a drag. */
-  dragged?: (wasDragged: () => boolean) => void;
 };
 
-export const ChartStage = ({ id, label, view, charts, span, at, theme, takeKey, dragged }: Parts) => {
+export const ChartStage = ({ id, label, view, charts, span, at, theme, takeKey }: Parts) => {
   const stage = useRef<HTMLDivElement>(null);
   const draw = () => {
     const shown = span.value;
@@ -39,10 +37,7 @@ export const ChartStage = ({ id, label, view, charts, span, at, theme, takeKey, 
     const instant = at.value;
     for (const chart of charts) chart.tell(instant);
   };
-  useLayoutEffect(() => {
-    const { wasDragged } = followPointer(stage.current as HTMLDivElement, view);
-    dragged?.(wasDragged);
-  }, [view]);
+  useLayoutEffect(() => followPointer(stage.current as HTMLDivElement, view), [view]);
   useLayoutEffect(() => {
     const node = stage.current as HTMLDivElement;
     node.replaceChildren(...charts.map((chart) => chart.node));

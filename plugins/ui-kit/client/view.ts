@@ -16,6 +16,8 @@ export type View = {
 };
 
 const spanMin = 20;
+/** Movement from which a press is a drag. */
+const draggedPx = 3;
 
 export const createView = (wholeMs: number, draw: (span: Span) => void): View => {
   // A little air, so that what happens at the edges can be seen.
@@ -86,7 +88,7 @@ export const followPointer = (node: HTMLElement, view: View) => {
     const [other] = [...held].filter(([id]) => id !== event.pointerId).map(([, x]) => x);
     held.set(event.pointerId, event.clientX);
     moved += Math.abs(event.clientX - before);
-    if (moved > 3) node.setPointerCapture(event.pointerId);
+    if (moved > draggedPx) node.setPointerCapture(event.pointerId);
     if (other === undefined) view.pan((before - event.clientX) / area.clientWidth);
     else
       view.zoom(
@@ -97,7 +99,14 @@ export const followPointer = (node: HTMLElement, view: View) => {
   for (const ending of ["pointerup", "pointercancel"] as const) {
     node.addEventListener(ending, (event) => held.delete(event.pointerId));
   }
-  return { wasDragged: () => moved > 3 };
+  // A press that moved the charts is no click on what it ends on.
+  node.addEventListener(
+    "click",
+    (event) => {
+      if (moved > draggedPx) event.stopPropagation();
+    },
+    { capture: true },
+  );
 };
 
 const keys: Readonly<Record<string, (view: View, shift: boolean) => void>> = {

@@ -182,10 +182,26 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
     const isTold = async (): Promise<boolean> =>
       (await page.isVisible(".tip")) && (await page.textContent(".tip")) === told;
     // The mark is on one side of the tip; how high, is looked for.
+    const mark = { x: 0, y: 0 };
     for (const side of [x - 16, x + width + 16]) {
-      for (let y = area.y; y < area.y + area.height && !(await isTold()); y += 8) await page.mouse.move(side, y);
+      for (let y = area.y; y < area.y + area.height && !(await isTold()); y += 8) {
+        Object.assign(mark, { x: side, y });
+        await page.mouse.move(side, y);
+      }
     }
     expect(await isTold()).toBe(true);
+    // A press that moves the charts and comes back to the mark is no click on it.
+    const isPinned = async (): Promise<boolean> => {
+      await spanOf(page);
+      return page.isVisible(".tip");
+    };
+    await page.mouse.down();
+    await page.mouse.move(mark.x + 40, mark.y, { steps: 4 });
+    await page.mouse.move(mark.x, mark.y, { steps: 4 });
+    await page.mouse.up();
+    expect(await isPinned()).toBe(false);
+    await page.mouse.click(mark.x, mark.y);
+    expect(await isPinned()).toBe(true);
   });
 
   it("sorts, filters and turns the trades, and jumps to the one that is chosen", async () => {
