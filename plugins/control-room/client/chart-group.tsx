@@ -7,9 +7,9 @@
  */
 import { computed, type Signal, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type Chart, ChartStage } from "../../ui-kit/client/chart-stage.tsx";
+import { ChartStage } from "../../ui-kit/client/chart-stage.tsx";
 import { Button } from "../../ui-kit/client/controls.tsx";
-import type { Shared, Span } from "../../ui-kit/client/pane.ts";
+import type { Pane, Shared, Span } from "../../ui-kit/client/pane.ts";
 import { lasting } from "../../ui-kit/client/texts.ts";
 import { takeKey } from "../../ui-kit/client/view.ts";
 import { nowMs } from "./browser-clock.ts";
@@ -92,7 +92,7 @@ const Times = ({ time }: { time: ChartTime }) => {
 type Parts = {
   label: string;
   time: ChartTime;
-  charts: readonly Chart[];
+  charts: readonly Pane[];
   room: Room;
   /** Controls in front of those of the time. */
   children?: ComponentChildren;

@@ -6,10 +6,9 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Chart } from "../../ui-kit/client/chart-stage.tsx";
 import { bound, Choice, chosenOf, plainChoices } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
-import { linePane, lookOf } from "../../ui-kit/client/pane.ts";
+import { linePane, lookOf, type Pane } from "../../ui-kit/client/pane.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EquityRow } from "../control-rows.ts";
 import { ChartGroup, ChartTime } from "./chart-group.tsx";
@@ -35,7 +34,7 @@ type Curve = { name: string; at: number[]; value: number[]; colour: string; dash
 /** The lines of profit; the pane is made anew when others are shown. */
 class EquityCurves {
   readonly time = new ChartTime("Profit over time");
-  readonly charts = signal<readonly Chart[]>([]);
+  readonly charts = signal<readonly Pane[]>([]);
   #curves: readonly Curve[] = [];
   #built = "";
   #drawn = "";

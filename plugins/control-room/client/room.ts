@@ -6,6 +6,7 @@
  * Not here: drawing (app.tsx), the rows of an engine (source-state.ts).
  */
 import { computed, signal } from "@preact/signals";
+import { forgetColours } from "../../ui-kit/client/pane.ts";
 import { eachMs, nowMs } from "./browser-clock.ts";
 import type { Question } from "./dialog.tsx";
 import { SeenPrices } from "./seen-prices.ts";
@@ -34,7 +35,7 @@ export class Room {
   /** Changes with the colours of the page. */
   readonly theme = signal(0);
   readonly seen = new SeenPrices();
-  /** Id of the engine that is shown; empty for all of them. */
+  /** Id of the engine that is shown, or that was shown last; empty while none is known. */
   readonly #shown = signal("");
   readonly #isAll = signal(false);
   #notedAt = 0;
@@ -117,7 +118,8 @@ export class Room {
 
   /** The colours of the page have changed. */
   recolour() {
-    this.theme.value = this.theme.peek() + 1;
+    forgetColours();
+    this.theme.value++;
   }
 
   say(text: string, tone: "" | "bad") {

@@ -9,7 +9,7 @@ import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import type { FillGroup } from "../../ui-kit/client/columns.ts";
 import { placeOf, placesWhere, spreadOf, valueAt } from "../../ui-kit/client/columns.ts";
 import { livesOf } from "../../ui-kit/client/orders.ts";
-import { linePane, type Pane, type Shared, type Span } from "../../ui-kit/client/pane.ts";
+import { forgetColours, linePane, type Pane, type Shared, type Span } from "../../ui-kit/client/pane.ts";
 import type { Point, TradeMark } from "../../ui-kit/client/price-drawing.ts";
 import { PricePane, type Shown } from "../../ui-kit/client/price-pane.ts";
 import { fillTold, storyOf, type Told } from "../../ui-kit/client/story.tsx";
@@ -121,6 +121,7 @@ export class Exploration {
 
   /** The colours of the page have changed. */
   recolour() {
+    forgetColours();
     this.theme.value++;
   }
 

@@ -5,64 +5,72 @@
  * for all of them.
  * Not here: the stretch of time (view.ts), one chart (pane.ts, price-pane.ts).
  */
-import { type ReadonlySignal, useSignalEffect } from "@preact/signals";
+import { effect, type ReadonlySignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { forgetColours, type Pane, type Span } from "./pane.ts";
+import type { Pane, Span } from "./pane.ts";
 import { followPointer, type View } from "./view.ts";
 
-export type Chart = Omit<Pane, "plot">;
-
-type Parts = {
-  id?: string;
-  label: string;
-  view: View;
-  charts: readonly Chart[];
+type Drawn = {
+  charts: readonly Pane[];
   /** Another object each time the charts are to be drawn. */
   span: ReadonlySignal<Span>;
   /** Instant whose values are shown. */
   at: ReadonlySignal<number>;
   /** Changes with the colours of the page. */
   theme: ReadonlySignal<number>;
+};
+
+type Parts = Drawn & {
+  id?: string;
+  label: string;
+  view: View;
   /** Returns true where the key was taken. */
   takeKey: (event: KeyboardEvent) => boolean;
 };
 
-export const ChartStage = ({ id, label, view, charts, span, at, theme, takeKey }: Parts) => {
-  const stage = useRef<HTMLDivElement>(null);
+/**
+ * Puts the charts into the stage and draws them, again whenever their span, the colours or the width change.
+ *
+ * @returns the function that stops it
+ */
+const keepDrawn = (stage: HTMLElement, { charts, span, at, theme }: Drawn) => {
+  let width = stage.clientWidth;
+  const resize = () => {
+    for (const chart of charts) chart.resize();
+  };
   const draw = () => {
+    void theme.value;
     const shown = span.value;
-    if (stage.current?.clientWidth) for (const chart of charts) chart.show(shown);
+    if (width > 0) for (const chart of charts) chart.show(shown);
   };
   const tell = () => {
     const instant = at.value;
     for (const chart of charts) chart.tell(instant);
   };
-  useLayoutEffect(() => followPointer(stage.current as HTMLDivElement, view), [view]);
-  useLayoutEffect(() => {
-    const node = stage.current as HTMLDivElement;
-    node.replaceChildren(...charts.map((chart) => chart.node));
-    const fitAll = () => {
-      for (const chart of charts) chart.resize();
-      draw();
-      tell();
-    };
-    fitAll();
-    let width = node.clientWidth;
-    const sizes = new ResizeObserver(() => {
-      if (node.clientWidth === width) return;
-      width = node.clientWidth;
-      fitAll();
-    });
-    sizes.observe(node);
-    return () => sizes.disconnect();
-  }, [charts]);
-  useSignalEffect(draw);
-  useSignalEffect(tell);
-  useSignalEffect(() => {
-    if (theme.value === 0) return;
-    forgetColours();
-    for (const chart of charts) chart.restyle();
+  stage.replaceChildren(...charts.map((chart) => chart.node));
+  resize();
+  const stops = [effect(draw), effect(tell)];
+  const sizes = new ResizeObserver(() => {
+    if (stage.clientWidth === width) return;
+    width = stage.clientWidth;
+    resize();
+    draw();
+    tell();
   });
+  sizes.observe(stage);
+  return () => {
+    sizes.disconnect();
+    for (const stop of stops) stop();
+  };
+};
+
+export const ChartStage = ({ id, label, view, takeKey, charts, span, at, theme }: Parts) => {
+  const stage = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => followPointer(stage.current as HTMLDivElement, view), [view]);
+  useLayoutEffect(
+    () => keepDrawn(stage.current as HTMLDivElement, { charts, span, at, theme }),
+    [charts, span, at, theme],
+  );
   const keyDown = (event: KeyboardEvent) => {
     if (event.target !== stage.current || !takeKey(event)) return;
     event.preventDefault();

@@ -6,7 +6,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import { Fragment } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 
 /** Words keep the name that is seen, and the label describes them; it is the name of a button that shows a sign. */
 const namesOf = (text: string, label: string) => {
@@ -112,21 +112,23 @@ export const Facts = ({ facts }: { facts: readonly (readonly [name: ComponentChi
  * The button that turns light to dark and back. Until it is pressed the page follows the system.
  *
  * @param keptAs - name under which this browser keeps the choice; without one it ends with the page
- * @param changed - is called after each change of colours, and once at the start
+ * @param changed - is called after each change of colours
  */
 export const ThemeButton = ({ keptAs, changed }: { keptAs?: string; changed: () => void }) => {
   const root = document.documentElement;
-  const system = matchMedia("(prefers-color-scheme: dark)");
+  const system = useMemo(() => matchMedia("(prefers-color-scheme: dark)"), []);
   const isDarkNow = () => (root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
-  const isDark = useSignal(false);
+  const isDark = useSignal(isDarkNow());
   const update = () => {
     isDark.value = isDarkNow();
     changed();
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     const kept = keptAs === undefined ? null : localStorage.getItem(keptAs);
-    if (kept === "light" || kept === "dark") root.dataset["theme"] = kept;
-    update();
+    if (kept === "light" || kept === "dark") {
+      root.dataset["theme"] = kept;
+      update();
+    }
     system.addEventListener("change", update);
     return () => system.removeEventListener("change", update);
   }, []);

@@ -28,7 +28,6 @@ export type Pane = {
   plot: uPlot;
   show: (span: Span) => void;
   tell: (at: number) => void;
-  restyle: () => void;
   resize: () => void;
 };
 export type LinePane = {
@@ -54,7 +53,7 @@ export const colourOf = (name: string) => {
   return colour;
 };
 
-/** They are asked for again: the theme has changed. */
+/** To be called when the theme has changed: the next drawing reads the colours again. */
 export const forgetColours = () => colours.clear();
 
 const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif";
@@ -206,7 +205,6 @@ export const linePane = (
       });
       value.textContent = texts.join("   ");
     },
-    restyle: () => plot.redraw(false, true),
     resize: () =>
       plot.setSize({ width: Math.max(200, node.clientWidth), height: height + (withTime ? timeHeight : 0) }),
   };

@@ -3,7 +3,7 @@
  *
  * Invariants: every fill in sight is in a mark, alone or in a group with its count; buys point up and sells point down, bars that rose
  * are hollow, so that nothing is shown by colour alone; a drawn mark can be found by its place on the screen.
- * Not here: the text of a mark (story.ts).
+ * Not here: the text of a mark (story.tsx).
  */
 
 import type uPlot from "uplot";
@@ -146,10 +146,6 @@ export class PricePane implements Pane {
       ...plotted,
       barText(this.#drawn.bars, at, this.#data.instruments[instrument]?.places ?? 0),
     ].join("   ");
-  }
-
-  restyle() {
-    this.plot.redraw(false, true);
   }
 
   resize() {

@@ -204,6 +204,26 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
     expect(await isPinned()).toBe(true);
   });
 
+  it("draws each chart with its data once at the start", async () => {
+    const page = await browser.newPage();
+    await page.addInitScript(`{
+      const { prototype } = CanvasRenderingContext2D;
+      const { clearRect } = prototype;
+      window.drawn = new Map();
+      prototype.clearRect = function (...area) {
+        window.drawn.set(this, (window.drawn.get(this) ?? 0) + 1);
+        return clearRect.apply(this, area);
+      };
+    }`);
+    await page.goto(`file://${file}`);
+    await page.waitForSelector("html[data-ready]");
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    await page.waitForTimeout(500);
+    // Empty when it is made, then with its data.
+    expect(await page.evaluate("Math.max(...window.drawn.values())")).toBe(2);
+    await page.close();
+  });
+
   it("sorts, filters and turns the trades, and jumps to the one that is chosen", async () => {
     const page = await open();
     const cells = async (column: number): Promise<string[]> =>
