@@ -50,7 +50,7 @@ footer{margin-top:36px;border-top:1px solid var(--rule);padding-top:10px}
 @media print{:root{${light}}body{font-size:11px}main{max-width:none;padding:0}.tile,.pane,tr{break-inside:avoid}h2,h3{break-after:avoid}.scroll{overflow:visible}*{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 `;
 
-/** Style of charts, of the part above them, and of the table of trades. */
+/** Style of charts, of the part above them, and of tables that draw the visible rows (client/table.tsx). */
 export const explorerStyle = `
 header{position:relative}#tools{position:absolute;right:0;top:0}header h1{padding-right:6.5rem}
 #explore{margin-top:22px}
@@ -58,6 +58,7 @@ header{position:relative}#tools{position:absolute;right:0;top:0}header h1{paddin
 .bar label{display:inline-flex;gap:5px;align-items:center;min-height:30px}.bar .group{display:inline-flex;gap:4px}
 button,select{font:inherit;font-size:.87rem;color:var(--fg);background:var(--card);border:1px solid var(--rule);border-radius:5px;padding:3px 9px;min-height:30px;max-width:100%}
 button{cursor:pointer}button:hover,select:hover{border-color:var(--soft)}
+input[type=search],input[type=text],textarea{font:inherit;font-size:.87rem;color:var(--fg);background:var(--bg);border:1px solid var(--soft);border-radius:5px;padding:3px 9px;min-height:30px;min-width:0;max-width:100%}
 input{accent-color:var(--accent);margin:0}
 .clock{margin-left:auto;color:var(--soft);white-space:nowrap}
 .stage{position:relative}
@@ -76,10 +77,23 @@ input{accent-color:var(--accent);margin:0}
 .spread{margin:8px 0;max-width:700px}.spread svg{display:block;width:100%;height:130px;border-bottom:1px solid var(--soft)}.spread figcaption{display:flex;justify-content:space-between;gap:12px;font-size:.82rem}
 rect.up{fill:var(--gain)}rect.down{fill:var(--loss)}rect.even{fill:var(--soft)}
 .keys{font-size:.8rem;max-width:none}.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-.trades th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit}
-.trades th[aria-sort=ascending] button::after{content:" ▲"}.trades th[aria-sort=descending] button::after{content:" ▼"}
-.trades tbody tr{cursor:pointer}.trades tbody tr:hover td{background:var(--card)}.trades [aria-current] td{background:var(--accent-fill)}
-.trades td{white-space:nowrap}.trades td:not(.n){min-width:0}.trades tr:focus-visible{outline-offset:-2px}
-@media (max-width:640px){.clock{margin-left:0;width:100%}#tools{position:static}header h1{padding-right:0}}
-@media print{.bar,.tip,.keys,#tools,.u-cursor-x,.u-cursor-y{display:none}}
+.vscroll{overflow:auto;contain:content;border:1px solid var(--rule);border-radius:6px;position:relative;max-width:100%}
+.vscroll:focus-within:has(table:focus-visible){outline:2px solid var(--accent);outline-offset:-1px}.vscroll table:focus-visible{outline:0}
+.vscroll .empty{padding:10px 12px;position:sticky;left:0}.empty{color:var(--soft);padding:10px 2px;margin:0}
+table.rows{display:block;min-width:var(--least);font-size:.86rem}table.rows tbody{display:block}
+table.rows thead{display:block;position:sticky;top:0;z-index:2}
+table.rows tr{display:grid;grid-template-columns:var(--cols);height:30px;contain:strict}
+table.rows td,table.rows th{display:block;height:30px;line-height:29px;padding:0 8px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;border-bottom:1px solid var(--rule);min-width:0}
+table.rows th{background:var(--card)}table.rows td.n:last-child,table.rows th.n:last-child{padding-right:10px}
+table.rows th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit;max-width:100%;overflow:hidden;text-overflow:ellipsis}
+table.rows td button{padding:0 7px;min-height:0;font-size:.86em;line-height:1.55}
+table.rows th[aria-sort=ascending] button::after{content:" ▲";font-size:.7em}table.rows th[aria-sort=descending] button::after{content:" ▼";font-size:.7em}
+table.rows tbody tr{cursor:pointer}table.rows tbody tr:hover td{background:var(--card)}
+table.rows tr[aria-selected=true] td{background:var(--accent-fill)}table.rows tr:last-child td{border-bottom:0}table.rows .soft{color:var(--soft)}
+@media (max-width:640px){.clock{margin-left:0;width:100%}#tools{position:static}header h1{padding-right:0}
+table.rows .wide{display:none}table.rows{min-width:var(--narrow)}table.rows tr{grid-template-columns:var(--ncols)}table.rows td,table.rows th{padding:0 5px}}
+@media print{.vscroll{max-height:none!important;height:auto!important;overflow:visible;contain:none;border:0}
+table.rows{display:table;min-width:0;font-size:.8em}table.rows thead{display:table-header-group;position:static}table.rows tbody{display:table-row-group}table.rows tr{display:table-row;height:auto;contain:none}
+table.rows td,table.rows th{display:table-cell;height:auto;line-height:1.3;padding:2px 4px;white-space:normal}table.rows th{font-size:inherit}
+.bar,.tip,.keys,#tools,.u-cursor-x,.u-cursor-y{display:none}}
 `;

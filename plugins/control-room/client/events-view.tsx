@@ -7,10 +7,10 @@ import { signal, untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { bound, Choice, Search } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
+import { Table } from "../../ui-kit/client/table.tsx";
+import type { TableColumn } from "../../ui-kit/client/table-columns.ts";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { EventRow } from "../control-rows.ts";
-import type { TableColumn } from "./table-columns.ts";
-import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { clockText, exactInstant } from "./wording.ts";
 
@@ -72,7 +72,7 @@ export const EventsView = ({ watched }: { watched: WatchedEngine }) => {
           {`${countOf(rows.length, "event")}${of}${all.length >= 500 ? ", the last 500" : ""}`}
         </span>
       </div>
-      <VirtualTable
+      <Table
         label="Events, the latest first"
         columns={columns}
         rows={rows}

@@ -4,10 +4,10 @@
  * Invariants: problems are listed first and described in words.
  */
 import { Facts } from "../../ui-kit/client/controls.tsx";
+import { Table } from "../../ui-kit/client/table.tsx";
+import { type TableColumn, words } from "../../ui-kit/client/table-columns.ts";
 import { figure, lasting } from "../../ui-kit/client/texts.ts";
 import type { HealthRow } from "../control-rows.ts";
-import { type TableColumn, words } from "./table-columns.ts";
-import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 import { exactInstant } from "./wording.ts";
 
@@ -38,7 +38,7 @@ export const HealthView = ({ watched: { id, state, engine } }: { watched: Watche
   <div class="split even">
     <section>
       <h2>Health</h2>
-      <VirtualTable
+      <Table
         label="Health of the engine"
         columns={columns}
         rows={[...state.rows("health")].map(([name, row]) => ({ ...row, name }))}

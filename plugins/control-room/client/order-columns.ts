@@ -4,8 +4,9 @@
  * Invariants: a rounded figure has the exact one in its title; sides are shown by an arrow and a word as well as by a
  * colour.
  */
+
+import { decimals, type TableColumn, words } from "../../ui-kit/client/table-columns.ts";
 import type { FillRow, OrderRow } from "../control-rows.ts";
-import { decimals, type TableColumn, words } from "./table-columns.ts";
 import { clockText, exactInstant, gainText, phaseText, shortFigure, sideText } from "./wording.ts";
 
 const phaseTone = ({ phase, isFinal }: OrderRow) =>

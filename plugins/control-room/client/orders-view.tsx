@@ -8,13 +8,13 @@ import { signal, untracked, useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { Button, bound, Choice, type Choices, plainChoices, Search } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
+import { Table, useTable } from "../../ui-kit/client/table.tsx";
 import { countOf } from "../../ui-kit/client/texts.ts";
 import type { FillRow, OrderRow } from "../control-rows.ts";
 import type { Actions, OrderFilter } from "./actions.tsx";
 import { fillColumns, orderColumns } from "./order-columns.ts";
 import { OrderStory } from "./order-story.tsx";
 import type { Room } from "./room.ts";
-import { useTable, VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 
 const kinds = [
@@ -137,7 +137,7 @@ export const OrdersView = ({ watched, room, actions }: { watched: WatchedEngine;
           {filter.kind === "open" && rows.length > 0 && <CancelShown filter={filter} actions={actions} />}
         </div>
         {isFills ? (
-          <VirtualTable
+          <Table
             key="fills"
             label="Fills. Enter shows the story of the order."
             columns={columns.fills}
@@ -148,7 +148,7 @@ export const OrdersView = ({ watched, room, actions }: { watched: WatchedEngine;
             sort={latestFirst}
           />
         ) : (
-          <VirtualTable
+          <Table
             key="orders"
             label={ordersLabel}
             columns={columns.orders}

@@ -3,9 +3,10 @@
  *
  * Invariants: amounts of different currencies are never added; a rounded figure has the exact one in its title.
  */
+
+import { counts, decimals, type TableColumn, words } from "../../ui-kit/client/table-columns.ts";
 import type { BalanceRow, PositionRow, StrategyRow } from "../control-rows.ts";
 import type { AccountRow } from "./account-rows.ts";
-import { counts, decimals, type TableColumn, words } from "./table-columns.ts";
 import { averageText, gainText, modeText, moneyText, shortFigure, toneOf } from "./wording.ts";
 
 /** Amounts of several currencies in one cell. */

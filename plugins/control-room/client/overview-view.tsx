@@ -8,6 +8,7 @@ import { signal, untracked } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { bound, Choice, chosenOf, plainChoices } from "../../ui-kit/client/controls.tsx";
 import { useKept } from "../../ui-kit/client/kept.ts";
+import { Table } from "../../ui-kit/client/table.tsx";
 import type { PositionRow } from "../control-rows.ts";
 import { accountRows, usersOf } from "./account-rows.ts";
 import type { Actions } from "./actions.tsx";
@@ -20,7 +21,6 @@ import { QuotaGauges } from "./quota-gauges.tsx";
 import type { Room } from "./room.ts";
 import { openStrategy } from "./strategy-dialog.tsx";
 import { Tiles } from "./tiles.tsx";
-import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 
 const eventsShown = 12;
@@ -31,7 +31,7 @@ type Parts = { watched: WatchedEngine; open: (strategy: string) => void };
 const Strategies = ({ watched: { state }, open }: Parts) => (
   <section>
     <h2>Strategies</h2>
-    <VirtualTable
+    <Table
       label="Strategies. Enter opens one."
       columns={strategyColumns}
       rows={state.list("strategies")}
@@ -49,7 +49,7 @@ const Positions = ({ watched: { state }, open, close }: Parts & { close: (row: P
   return (
     <section>
       <h2>Positions</h2>
-      <VirtualTable
+      <Table
         label="Positions of strategies. Enter opens the strategy."
         columns={columns}
         rows={state.list("positions")}
@@ -67,7 +67,7 @@ const Accounts = ({ watched: { state } }: { watched: WatchedEngine }) =>
   usersOf(state).size > 1 && (
     <section>
       <h2>Accounts</h2>
-      <VirtualTable
+      <Table
         label="Accounts of the users"
         columns={accountColumns}
         rows={accountRows(state)}
@@ -82,7 +82,7 @@ const Balances = ({ watched: { state } }: { watched: WatchedEngine }) =>
   usersOf(state).size < 2 && (
     <section>
       <h2>Balances</h2>
-      <VirtualTable
+      <Table
         label="Balances of the account"
         columns={balanceColumns}
         rows={state.list("balances")}

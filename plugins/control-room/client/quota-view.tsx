@@ -3,11 +3,12 @@
  *
  * Invariants: waiting actions are listed by class in the order of its priority, and by strategy.
  */
+
+import { Table } from "../../ui-kit/client/table.tsx";
+import { counts, type TableColumn, words } from "../../ui-kit/client/table-columns.ts";
 import { figure } from "../../ui-kit/client/texts.ts";
 import type { StrategyRow } from "../control-rows.ts";
 import { QuotaGauges } from "./quota-gauges.tsx";
-import { counts, type TableColumn, words } from "./table-columns.ts";
-import { VirtualTable } from "./virtual-table.tsx";
 import type { WatchedEngine } from "./watched-engine.ts";
 
 type Waiting = { key: string; kind: string; owner: string; queued: number; inFlight: number };
@@ -69,7 +70,7 @@ export const QuotaView = ({ watched }: { watched: WatchedEngine }) => (
     <div class="split even">
       <section>
         <h2>Waiting and in flight</h2>
-        <VirtualTable
+        <Table
           label="Actions that wait or are in flight"
           columns={waitingColumns}
           rows={waitingIn(watched)}
@@ -81,7 +82,7 @@ export const QuotaView = ({ watched }: { watched: WatchedEngine }) => (
       </section>
       <section>
         <h2>Weight spent since the start</h2>
-        <VirtualTable
+        <Table
           label="Weight spent by strategy since the start"
           columns={spentColumns}
           rows={watched.state.list("strategies")}

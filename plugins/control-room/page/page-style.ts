@@ -1,8 +1,7 @@
 /**
  * Style of the control room, in addition to the style of report pages: their palette, tables, charts and buttons.
  *
- * Invariants: those of `sluice/plugins/ui-kit`; places where money is real have a colour of their own; rows of tables
- * are 30 pixels high, as the tables count on it (client/virtual-table.ts).
+ * Invariants: those of `sluice/plugins/ui-kit`; places where money is real have a colour of their own.
  */
 import { chartStyle, explorerStyle, style } from "sluice/plugins/ui-kit";
 
@@ -61,9 +60,7 @@ main.room{max-width:none;padding:14px 20px 40px}
 main.old>*{opacity:0.5;filter:grayscale(1)}
 h2{font-size:0.98rem;margin:18px 0 6px;padding-bottom:3px}
 .split>section>h2:first-child,.split>div>section:first-child>h2,.twocharts>section>h2,.room>div>section:first-child>h2{margin-top:4px}
-table.rows td.n:last-child,table.rows th.n:last-child{padding-right:10px}
 select{max-width:190px;text-overflow:ellipsis}
-.empty{color:var(--soft);padding:10px 2px;margin:0}
 .tiles{margin:0 0 14px;grid-template-columns:repeat(auto-fit,minmax(190px,1fr))}
 .tile dd{font-size:clamp(0.9rem,10cqi,1.35rem);line-height:1.3}
 .tile dd small{font-size:0.79rem;line-height:1.35}
@@ -80,30 +77,10 @@ select{max-width:190px;text-overflow:ellipsis}
 .bar>span:empty{display:none}
 .bar button{padding:2px 8px}
 .clock{font-size:0.84rem}
-input[type="search"],input[type="text"],textarea{font:inherit;font-size:0.87rem;color:var(--fg);background:var(--bg);border:1px solid var(--soft);border-radius:5px;padding:3px 9px;min-height:30px;min-width:0;max-width:100%}
 .lastprice{font-weight:600;margin:2px 0 6px;min-height:1.5em}
-.vscroll{overflow:auto;contain:content;border:1px solid var(--rule);border-radius:6px;position:relative;overscroll-behavior:contain;max-width:100%}
-.vscroll:focus-visible{outline-offset:-1px}
-.vscroll .empty{padding:10px 12px;position:sticky;left:0}
-table.rows{display:block;min-width:var(--least);font-size:0.86rem}
-table.rows tbody{display:block}
-table.rows thead{display:block;position:sticky;top:0;z-index:2}
-table.rows tr{display:grid;grid-template-columns:var(--cols);height:30px;contain:strict}
-table.rows td,table.rows th{display:block;height:30px;line-height:29px;padding:0 8px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;border-bottom:1px solid var(--rule);min-width:0}
-table.rows th{background:var(--card)}
-table.rows th button{border:0;background:none;padding:0;min-height:0;color:inherit;font-size:inherit;max-width:100%;overflow:hidden;text-overflow:ellipsis}
-table.rows td button{padding:0 7px;min-height:0;font-size:0.86em;line-height:1.55}
-table.rows th[aria-sort="ascending"] button::after{content:" ▲";font-size:0.7em}
-table.rows th[aria-sort="descending"] button::after{content:" ▼";font-size:0.7em}
-table.rows tbody tr[data-index]{cursor:pointer}
-table.rows tbody tr[data-index]:hover td{background:var(--card)}
-table.rows tbody tr[aria-selected="true"] td{background:var(--accent-fill)}
 table.rows tbody tr.tone-bad td:first-child{box-shadow:inset 3px 0 var(--bad)}
-table.rows tr[aria-hidden] td{display:none}
-table.rows tr:last-child td{border-bottom:0}
-table.rows .soft{color:var(--soft)}
 .fill{min-width:0}
-main .fill .vscroll{height:calc(100vh - 215px);min-height:240px}
+main .fill .vscroll{height:calc(100vh - 215px);min-height:240px;overscroll-behavior:contain}
 .withstory{display:flex;gap:20px}
 .withstory>.fill{flex:1}
 .story{width:370px;flex:none;border:1px solid var(--rule);border-radius:6px;padding:10px 16px;background:var(--card);overflow:auto;max-height:calc(100vh - 170px);overflow-wrap:anywhere}
@@ -173,10 +150,6 @@ kbd{font:inherit;font-size:0.84rem;border:1px solid var(--soft);border-bottom-wi
 .story{position:fixed;inset:auto 0 0 0;width:auto;max-height:72vh;z-index:25;border-radius:12px 12px 0 0;box-shadow:0 -6px 30px #0005}
 }
 @media (max-width: 640px){
-table.rows .wide{display:none}
-table.rows{min-width:var(--narrow)}
-table.rows tr{grid-template-columns:var(--ncols)}
-table.rows td,table.rows th{padding:0 5px}
 .topline{padding:8px 12px;gap:6px 10px}
 .top h1{flex:1}
 .chips{order:3;flex-basis:100%}

@@ -5,6 +5,8 @@
  */
 import { render } from "preact";
 import { ThemeButton } from "../../ui-kit/client/controls.tsx";
+import { Kept } from "../../ui-kit/client/kept.ts";
+import { followPaper } from "../../ui-kit/client/paper.ts";
 import { Exploration } from "./exploration.ts";
 import { Explorer } from "./explorer.tsx";
 import { TradeTable } from "./trade-table.tsx";
@@ -15,25 +17,23 @@ const byId = (id: string) => document.getElementById(id) as HTMLElement;
 /** On paper, A4 between its margins. */
 const paperWidth = 690;
 
-const followPaper = (exploration: Exploration) => {
+/** Draws the charts as wide as the paper, and bright, while the page is printed. */
+const fitPaper = (exploration: Exploration) => {
   const root = document.documentElement;
   let theme: string | undefined;
-  let onPaper = false;
-  const turn = (to: boolean) => {
-    if (to === onPaper) return;
-    onPaper = to;
-    if (to) {
+  let isOn = false;
+  followPaper((onPaper) => {
+    if (onPaper === isOn) return;
+    isOn = onPaper;
+    if (onPaper) {
       theme = root.dataset["theme"];
       root.dataset["theme"] = "light";
     } else if (theme === undefined) delete root.dataset["theme"];
     else root.dataset["theme"] = theme;
     exploration.recolour();
-    byId("charts").style.width = to ? `${paperWidth}px` : "";
+    byId("charts").style.width = onPaper ? `${paperWidth}px` : "";
     exploration.fit();
-  };
-  matchMedia("print").addEventListener("change", ({ matches }) => turn(matches));
-  addEventListener("beforeprint", () => turn(true));
-  addEventListener("afterprint", () => turn(false));
+  });
 };
 
 const start = async () => {
@@ -47,8 +47,14 @@ const start = async () => {
   byId("explore").replaceChildren();
   render(<Explorer of={exploration} />, byId("explore"));
   render(<ThemeButton changed={() => exploration.recolour()} />, byId("tools"));
-  if (data.trades.net.length > 0) render(<TradeTable data={data} chosen={show} />, byId("trades"));
-  followPaper(exploration);
+  if (data.trades.net.length > 0)
+    render(
+      <Kept.Provider value={new Map()}>
+        <TradeTable data={data} chosen={show} />
+      </Kept.Provider>,
+      byId("trades"),
+    );
+  fitPaper(exploration);
   document.documentElement.dataset["ready"] = "";
 };
 

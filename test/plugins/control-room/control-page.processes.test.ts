@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
         expect(sizes[0], view).toBeLessThanOrEqual(sizes[1] ?? 0);
         expect(await page.isVisible(".halt"), view).toBe(true);
         const wide = await page.evaluate(
-          "[...document.querySelectorAll('.vscroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)",
+          "[...document.querySelectorAll('.vscroll')].filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.firstElementChild.ariaLabel)",
         );
         expect(wide, `tables of ${view} that are wider than their place`).toEqual([]);
         expect(await faultsOf(page), view).toEqual([]);
@@ -126,10 +126,10 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
         profit: "-123456.78",
       });
       const page = await open({ width });
-      const box = page.locator("[aria-label^='Positions of strategies'].vscroll");
+      const box = page.locator(".vscroll:has([aria-label^='Positions of strategies'])");
       await expect.poll(() => box.innerText()).toContain("123,456.78");
       const sizes = `(() => {
-      const box = document.querySelector("[aria-label^='Positions of strategies'].vscroll");
+      const box = document.querySelector(".vscroll:has([aria-label^='Positions of strategies'])");
       const cut = [...box.querySelectorAll("td.n")].filter((cell) => cell.scrollWidth > cell.clientWidth);
       return { cut: cut.map((cell) => cell.innerText), beside: box.scrollWidth - box.clientWidth };
     })()`;
@@ -387,7 +387,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
 
   it("makes a form of a strategy's schema and sends what was changed, as its type", async () => {
     const page = await open();
-    await page.click("[aria-label^='Strategies'] tbody tr:nth-child(2)");
+    await page.click("[aria-label^='Strategies'] tbody tr:nth-child(1)");
     await page.click("text=Change options");
     await page.fill("dialog label:has-text('levels') input", "x");
     await page.click("dialog .primary");
@@ -417,7 +417,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     await page.keyboard.press("c");
     await expect.poll(() => page.locator("dialog").count()).toBe(0);
     await show(page, "Overview");
-    await page.click("[aria-label^='Strategies'] tbody tr:nth-child(2)");
+    await page.click("[aria-label^='Strategies'] tbody tr:nth-child(1)");
     expect(await page.locator("dialog .bar button").count()).toBe(0);
     await page.close();
     await reading.close();

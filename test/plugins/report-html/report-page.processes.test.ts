@@ -8,6 +8,7 @@ import { tearsheet } from "../../../plugins/report-html/tearsheet.ts";
 import { withDetails } from "../../../src/backtest/with-details.ts";
 import { runBacktest } from "../../../src/backtest.ts";
 import type { RunDetails } from "../../../src/report/details.ts";
+import type { RunReport } from "../../../src/report/report.ts";
 import { chromiumPath } from "../../support/chromium.ts";
 import { configOf, stored, strategy, swap } from "../../support/harness/backtest.ts";
 import { generateTapeFor } from "../../support/harness/generated-market.ts";
@@ -50,6 +51,7 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
   let browser: Browser;
   let file: string;
   let details: RunDetails;
+  let report: RunReport;
   /** Whatever went wrong on any page, and what any asked for besides itself. */
   const trouble: string[] = [];
 
@@ -80,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
 
   beforeAll(async () => {
     const dir = stored(generateTapeFor([swap], 20), "page");
-    const report = await runBacktest(
+    report = await runBacktest(
       withDetails(configOf(dir, [swinger, maker]), (told) => {
         details = told;
       }),
@@ -224,28 +226,118 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
     await page.close();
   });
 
-  it("sorts, filters and turns the trades, and jumps to the one that is chosen", async () => {
+  it("sorts and filters the trades, and jumps to the one that is chosen", async () => {
     const page = await open();
     const cells = async (column: number): Promise<string[]> =>
-      page.locator(`.trades tbody td:nth-child(${column})`).allTextContents();
+      page.locator(`.rows tbody td:nth-child(${column})`).allTextContents();
     const whole = await spanOf(page);
     const nets = details.trades.position.map(({ net }) => Number(net));
     const lost = details.trades.position.filter(
       ({ net, closedAt }) => closedAt !== undefined && net.startsWith("-"),
     ).length;
-    await page.click(".trades thead button:text-is('net')");
-    expect(await page.getAttribute(".trades th[aria-sort=descending]", "scope")).toBe("col");
+    await page.click(".rows thead button:text-is('net')");
+    expect(await page.getAttribute(".rows th[aria-sort=descending]", "scope")).toBe("col");
     const shown = (await cells(10)).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
     expect(shown[0]).toBeCloseTo(Math.max(...nets), 1);
     expect(shown).toEqual([...shown].sort((a, b) => b - a));
     await page.selectOption("select[aria-label='result of trades']", "lost");
-    expect(await page.textContent(".bar [role=status]")).toContain(`${lost} trade`);
-    await page.locator(".trades tbody tr").first().focus();
+    expect(await page.textContent("#trades [role=status]")).toContain(`${lost} trade`);
+    await page.focus(".rows");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     expect(await spanOf(page)).not.toBe(whole);
     expect(await page.textContent("[aria-live]")).toContain("Trade of swinger from 2024-01-01");
-    expect(await page.locator(".trades [aria-current]").count()).toBe(1);
+    expect(await page.locator(".rows [aria-selected=true]").count()).toBe(1);
+    await page.fill("input[type=search]", "no such word");
+    expect(await page.textContent("#trades .empty")).toBe("No trade matches the filters.");
+  });
+
+  describe("with 50,000 trades", () => {
+    const count = 50_000;
+    let many: string;
+    const openMany = async (width: number): Promise<Page> => {
+      const page = await browser.newPage({ viewport: { width, height: 900 } });
+      page.on("pageerror", (error) => trouble.push(error.message));
+      await page.goto(`file://${many}`);
+      await page.waitForSelector(".rows tbody tr");
+      await page.locator(".rows").scrollIntoViewIfNeeded();
+      return page;
+    };
+
+    beforeAll(() => {
+      const { position } = details.trades;
+      const trades = Array.from({ length: count }, (_, index) => position[index % position.length] ?? position[0]);
+      many = join(temporaryFolder("page-many"), "run.html");
+      writeFileSync(
+        many,
+        tearsheet(report, { ...details, trades: { ...details.trades, position: trades as typeof position } }),
+      );
+    });
+
+    it.each([1_440, 390])(
+      "draws the visible rows at %i pixels, and tells a screen reader of all of them",
+      async (width) => {
+        const page = await openMany(width);
+        const rows = page.locator(".rows tbody tr");
+        const current = page.locator(".rows [aria-selected=true]");
+        expect(await page.getAttribute(".rows", "aria-rowcount")).toBe(String(count + 1));
+        await page.focus(".rows");
+        for (const [key, rowIndex] of [
+          ["End", count + 1],
+          ["ArrowUp", count],
+          ["Home", 2],
+          ["ArrowDown", 3],
+          ["PageDown", 22],
+          ["PageUp", 3],
+        ] as const) {
+          await page.keyboard.press(key);
+          await expect.poll(() => current.getAttribute("aria-rowindex"), { message: key }).toBe(String(rowIndex));
+          expect(await page.getAttribute(".rows", "aria-activedescendant")).toBe(await current.getAttribute("id"));
+          const [box, head, row] = [".vscroll", ".rows thead", ".rows [aria-selected=true]"].map((part) =>
+            page.locator(part).boundingBox(),
+          );
+          const [top, bottom] = [(await box)?.y ?? 0, ((await box)?.y ?? 0) + ((await box)?.height ?? 0)];
+          expect((await head)?.y, "the heads stay in sight").toBeCloseTo(top + 1, 0);
+          expect((await row)?.y).toBeGreaterThanOrEqual(top + 30);
+          expect(((await row)?.y ?? 0) + 30).toBeLessThanOrEqual(bottom + 1);
+          expect(await rows.count()).toBeLessThan(40);
+        }
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        expect(await faultsOf(page)).toEqual([]);
+        await page.close();
+      },
+    );
+
+    it("shows the rows where the wheel stops, and those of a new order from the start", async () => {
+      const page = await openMany(1_440);
+      const { x, y } = await middleOf(page, ".vscroll");
+      await page.mouse.move(x, y);
+      await page.mouse.wheel(0, 600_000);
+      const first = (): Promise<number> =>
+        page.evaluate(`(() => {
+          const top = document.querySelector(".vscroll").getBoundingClientRect().top + 31;
+          const found = [...document.querySelectorAll(".rows tbody tr")].find((row) => row.getBoundingClientRect().bottom > top + 1);
+          return Number(found?.ariaRowIndex);
+        })()`) as Promise<number>;
+      await expect.poll(first).toBe(20_002);
+      await page.fill("#trades input[type=search]", "short");
+      await expect.poll(first).toBeLessThan(count);
+      expect(await page.textContent("#trades [role=status]")).toMatch(/^[\d,]+ trades of 50,000$/);
+      await page.close();
+    });
+
+    it("prints the first thousand, and says so", async () => {
+      const page = await openMany(1_440);
+      await page.emulateMedia({ media: "print" });
+      await expect.poll(() => page.locator(".rows tbody tr").count()).toBe(1_000);
+      expect(await page.textContent(".vscroll")).toContain("The first 1,000 of 50,000 rows are printed.");
+      const sizes =
+        "(() => { const box = document.querySelector('.vscroll'); return [box.scrollHeight - box.clientHeight, box.clientHeight > 10_000]; })()";
+      expect(await page.evaluate(sizes)).toEqual([0, true]);
+      await page.emulateMedia({ media: "screen" });
+      await expect.poll(() => page.locator(".rows tbody tr").count()).toBeLessThan(40);
+      await page.close();
+    });
   });
 
   it("follows the system's colours and the button's", async () => {

@@ -1,17 +1,21 @@
 /**
- * A table of any length that draws only the visible rows: sorted by any column, walked by arrow keys, one row chosen.
+ * A table of any length that draws only the visible rows: sorted by any column, walked by keys, one row chosen.
  *
  * Invariants: rows have one height, so that what is above is known without being drawn, and each is laid out by itself;
  * a row that has not changed is not drawn again; sorting is stable; the row that is walked to is known by its key, and
- * stays while others come and go; a table that is opened again is as it was left.
+ * stays while others come and go; a table that is opened again is as it was left; on paper all rows are drawn, up to
+ * `printedMax`.
+ * Not here: columns (table-columns.ts), filters (the view that has the rows).
  */
-import { type Signal, signal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { Button } from "../../ui-kit/client/controls.tsx";
-import { useKept } from "../../ui-kit/client/kept.ts";
-import { classOf, leastWidths, narrowed, tracksOf } from "./column-widths.ts";
-import type { TableColumn } from "./table-columns.ts";
+import { Button } from "./controls.tsx";
+import { useKept } from "./kept.ts";
+import { followPaper } from "./paper.ts";
+import { type TableColumn, widthsOf } from "./table-columns.ts";
+import { figure } from "./texts.ts";
 
 type TableParts<R> = {
   label: string;
@@ -23,39 +27,69 @@ type TableParts<R> = {
   chosen?: (row: R) => void;
   sort?: { column: number; down: boolean };
   rowTone?: (row: R) => string;
+  /** Largest number of visible rows; without it the style of the page bounds the height. */
   most?: number;
 };
 
 const rowPx = 30;
 /** Rows that are drawn above and below the visible ones. */
 const spare = 3;
+const printedMax = 1_000;
 
 /** Roles of a table whose rows are chosen. They are written out, because `display: grid` takes those of a table away. */
 const roles = {
-  grid: { role: "grid" },
   group: { role: "rowgroup" },
   row: { role: "row" },
   head: { role: "columnheader" },
   cell: { role: "gridcell" },
 } as const;
 
+/** The table has the focus; the row that is walked to, if it is drawn, is its active one. */
+const gridOf = (activeRow: string | undefined) => ({
+  role: "grid" as const,
+  tabIndex: 0,
+  "aria-activedescendant": activeRow,
+});
+
 type Look = {
   by: Signal<number>;
   isDown: Signal<boolean>;
   current: Signal<string>;
-  top: Signal<number>;
-  height: Signal<number>;
+  /** Changes when other rows are visible. */
+  moved: Signal<number>;
+  visible: Virtualizer<HTMLElement, HTMLElement>;
 };
+
+/** Finds out which rows are visible. Rows begin below the heads, which stay in sight. */
+const visibleRows = (moved: Signal<number>) =>
+  new Virtualizer<HTMLElement, HTMLElement>({
+    count: 0,
+    getScrollElement: () => null,
+    estimateSize: () => rowPx,
+    scrollMargin: rowPx,
+    scrollPaddingStart: rowPx,
+    overscan: spare,
+    initialRect: { width: 0, height: 20 * rowPx },
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => {
+      moved.value++;
+    },
+  });
 
 /** State of the table with this label. */
 export const useTable = (label: string, sort: { column: number; down: boolean } = { column: -1, down: false }) =>
-  useKept<Look>(`table ${label}`, () => ({
-    by: signal(sort.column),
-    isDown: signal(sort.down),
-    current: signal(""),
-    top: signal(0),
-    height: signal(600),
-  }));
+  useKept<Look>(`table ${label}`, () => {
+    const moved = signal(0);
+    return {
+      by: signal(sort.column),
+      isDown: signal(sort.down),
+      current: signal(""),
+      moved,
+      visible: visibleRows(moved),
+    };
+  });
 
 const sorted = <R,>(rows: readonly R[], value: ((row: R) => number | string) | undefined, isDown: boolean) => {
   if (value === undefined) return rows;
@@ -66,24 +100,42 @@ const sorted = <R,>(rows: readonly R[], value: ((row: R) => number | string) | u
     .map(({ row }) => row);
 };
 
-export const VirtualTable = <R,>(parts: TableParts<R>) => {
+/** Places of the first drawn row and of the one after the last. */
+const useDrawn = ({ moved, visible }: Look, box: { current: HTMLElement | null }, count: number) => {
+  void moved.value;
+  const onPaper = useSignal(false);
+  visible.setOptions({ ...visible.options, count, getScrollElement: () => box.current });
+  useLayoutEffect(() => visible._willUpdate());
+  useLayoutEffect(() => visible._didMount(), [visible]);
+  useLayoutEffect(
+    () =>
+      followPaper((turned) => {
+        onPaper.value = turned;
+      }),
+    [],
+  );
+  const items = visible.getVirtualItems();
+  if (onPaper.value) return { first: 0, end: Math.min(count, printedMax), onPaper: true };
+  return { first: items[0]?.index ?? 0, end: (items.at(-1)?.index ?? -1) + 1, onPaper: false };
+};
+
+export const Table = <R,>(parts: TableParts<R>) => {
   const { label, columns, keyOf, empty, chosen, rowTone, most } = parts;
   const look = useTable(label, parts.sort);
-  const box = useRef<HTMLElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   const [by, isDown, current] = [look.by.value, look.isDown.value, look.current.value];
   const rows = useMemo(() => sorted(parts.rows, columns[by]?.value, isDown), [parts.rows, columns, by, isDown]);
-  useLayoutEffect(() => followSize(box.current as HTMLElement, look), [look]);
-
-  const first = Math.max(0, Math.min(rows.length - 1, Math.floor(look.top.value / rowPx) - spare));
-  const last = Math.min(rows.length, first + Math.ceil(look.height.value / rowPx) + 2 * spare);
-  const placeOf = (key: string) => (key === "" ? -1 : rows.findIndex((row) => keyOf(row) === key));
+  const at = useMemo(
+    () => (current === "" ? -1 : rows.findIndex((row) => keyOf(row) === current)),
+    [rows, current, keyOf],
+  );
+  const { first, end, onPaper } = useDrawn(look, box, rows.length);
   const id = label.replaceAll(/\W+/g, "-");
-  const at = placeOf(current);
   const walkTo = (index: number, isChosen: boolean) => {
     const row = rows[index];
     if (row === undefined) return;
     look.current.value = keyOf(row);
-    scrollTo(box.current as HTMLElement, index);
+    look.visible.scrollToIndex(index, { align: "auto" });
     if (isChosen) chosen?.(row);
   };
   const takeClick = ({ target }: MouseEvent) => {
@@ -91,7 +143,7 @@ export const VirtualTable = <R,>(parts: TableParts<R>) => {
     if (row?.dataset["index"] !== undefined) walkTo(Number(row.dataset["index"]), true);
   };
   const takeKey = (event: KeyboardEvent) => {
-    if (event.target !== box.current || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / rowPx) - 2);
     const to = keyPlaces(at, page, rows.length - 1)[event.key];
     if (to !== undefined) walkTo(to, false);
@@ -99,33 +151,29 @@ export const VirtualTable = <R,>(parts: TableParts<R>) => {
     else return;
     event.preventDefault();
   };
-  /** What the scrolled part does for its rows. */
-  const walked = {
-    onKeyDown: takeKey,
-    onClick: takeClick,
-    "aria-activedescendant": at >= first && at < last ? `${id}-${at}` : undefined,
-  };
   return (
-    <section
-      ref={box}
-      class="vscroll"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: the rows are walked through by keys.
-      tabIndex={0}
-      aria-label={label}
-      style={{ maxHeight: most === undefined ? undefined : `${rowPx * (most + 1) + 4}px` }}
-      {...walked}
-    >
-      <table {...roles.grid} aria-label={label} class="rows" aria-rowcount={rows.length + 1} style={stylesOf(columns)}>
+    <div ref={box} class="vscroll" style={{ maxHeight: most === undefined ? "" : `${rowPx * (most + 1) + 4}px` }}>
+      <table
+        {...gridOf(at >= first && at < end ? `${id}-${at}` : undefined)}
+        aria-label={label}
+        aria-rowcount={rows.length + 1}
+        class="rows"
+        style={widthsOf(columns)}
+        onKeyDown={takeKey}
+        onClick={takeClick}
+      >
         <thead {...roles.group}>
-          <tr {...roles.row}>
+          <tr {...roles.row} aria-rowindex={1}>
             {columns.map((column, index) => (
               <Head key={index} column={column} index={index} look={look} />
             ))}
           </tr>
         </thead>
-        <tbody {...roles.group}>
-          <Gap px={first * rowPx} />
-          {rows.slice(first, last).map((row, place) => (
+        <tbody
+          {...roles.group}
+          style={{ paddingTop: `${first * rowPx}px`, paddingBottom: `${onPaper ? 0 : (rows.length - end) * rowPx}px` }}
+        >
+          {rows.slice(first, end).map((row, place) => (
             <Row
               key={place}
               row={row}
@@ -136,11 +184,13 @@ export const VirtualTable = <R,>(parts: TableParts<R>) => {
               tone={rowTone?.(row) ?? ""}
             />
           ))}
-          <Gap px={(rows.length - last) * rowPx} />
         </tbody>
       </table>
       {rows.length === 0 && <p class="empty">{empty}</p>}
-    </section>
+      {onPaper && end < rows.length && (
+        <p class="soft">{`The first ${figure(end)} of ${figure(rows.length)} rows are printed.`}</p>
+      )}
+    </div>
   );
 };
 
@@ -153,44 +203,8 @@ const keyPlaces = (at: number, page: number, last: number): Readonly<Record<stri
   End: last,
 });
 
-const scrollTo = (box: HTMLElement, index: number) => {
-  const [top, bottom] = [index * rowPx, (index + 2) * rowPx];
-  if (top < box.scrollTop) box.scrollTop = top;
-  else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
-};
-
-/** Keeps place and height of the visible part; sizes are read when they change, never while drawing. */
-const followSize = (box: HTMLElement, { top, height }: Look) => {
-  box.scrollTop = top.peek();
-  const scroll = () => {
-    top.value = box.scrollTop;
-  };
-  const sizes = new ResizeObserver(([entry]) => {
-    height.value = Math.round(entry?.contentRect.height ?? 0) || height.peek();
-  });
-  sizes.observe(box);
-  box.addEventListener("scroll", scroll, { passive: true });
-  return () => sizes.disconnect();
-};
-
-const stylesOf = (columns: readonly { width: number; wide?: boolean }[]) => {
-  const [least, narrowest] = leastWidths(columns);
-  return {
-    "--least": `${least}px`,
-    "--narrow": `${narrowest}px`,
-    "--cols": tracksOf(columns),
-    "--ncols": tracksOf(columns.filter(({ wide }) => wide !== true).map(narrowed)),
-  };
-};
-
-const unseen = { "aria-hidden": "true" } as const;
-
-/** Rows that are not drawn. */
-const Gap = ({ px }: { px: number }) => (
-  <tr {...unseen} hidden={px === 0} style={{ height: `${px}px` }}>
-    <td />
-  </tr>
-);
+const classOf = ({ isText = false, wide = false }: { isText?: boolean; wide?: boolean }) =>
+  `${isText ? "" : "n"}${wide ? " wide" : ""}`;
 
 const Head = <R,>({ column, index, look: { by, isDown } }: { column: TableColumn<R>; index: number; look: Look }) => {
   const { name, label = name, value, isText = false } = column;
@@ -239,7 +253,7 @@ const cellOf = <R,>(row: R, column: TableColumn<R>, place: number) => {
       key={place}
       {...roles.cell}
       class={`${classOf(column)} ${column.tone?.(row) ?? ""}`}
-      title={column.title?.(row) ?? (column.isText ? text : "")}
+      title={column.title?.(row) ?? text}
     >
       {column.press === undefined ? text : text !== "" && <Button text={text} act={press} class="acts" />}
     </td>

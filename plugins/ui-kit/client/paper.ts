@@ -1,0 +1,19 @@
+/**
+ * When the page is printed: its parts are then laid out for paper.
+ *
+ * Invariants: a part is told before the browser lays out the paper, and again afterwards.
+ */
+
+/**
+ * Calls `turn` with true before the page is printed, and with false afterwards; also for an emulated medium.
+ *
+ * @returns the function that stops it
+ */
+export const followPaper = (turn: (onPaper: boolean) => void) => {
+  const ending = new AbortController();
+  const { signal } = ending;
+  matchMedia("print").addEventListener("change", ({ matches }) => turn(matches), { signal });
+  addEventListener("beforeprint", () => turn(true), { signal });
+  addEventListener("afterprint", () => turn(false), { signal });
+  return () => ending.abort();
+};
