@@ -1,17 +1,15 @@
 /**
  * Checks values against schemas. The only file that knows the validator.
  *
- * Invariants: schemas are compiled on first use (one costs milliseconds), and the validator is loaded for the first
- * value that fits no plain check; nothing is coerced; what people wrote gets every problem at once with the place, the
- * value and the nearest right word; what the service wrote loses fields that were not asked for.
+ * Invariants: schemas are compiled on first use (one costs milliseconds); nothing is coerced; what people wrote gets
+ * every problem at once with the place, the value and the nearest right word; what the service wrote loses fields that
+ * were not asked for.
  */
-import { createRequire } from "node:module";
-import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { isDecimal } from "../decimal.ts";
 import { didYouMean, type ErrorCode, SluiceError } from "../errors.ts";
 import { readInstId } from "./inst-id.ts";
 import { type PlainCheck, plainCheckOf } from "./plain-check.ts";
-import { fitsPlainly } from "./plain-fit.ts";
 
 const formats = {
   decimal: { validate: isDecimal },
@@ -19,10 +17,8 @@ const formats = {
   "inst-id": { validate: (value: string) => readInstId(value) !== undefined },
 } as const;
 
-const make = (extra: object): Ajv => {
-  const { Ajv } = createRequire(import.meta.url)("ajv") as typeof import("ajv");
-  return new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, formats, verbose: true, ...extra });
-};
+const make = (extra: object): Ajv =>
+  new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, formats, verbose: true, ...extra });
 
 let wire: Ajv | undefined;
 let human: Ajv | undefined;
@@ -106,8 +102,6 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
  * @throws an error of that code with every problem
  */
 export const parseHuman = <T>(schema: object, value: unknown, root: string, code: ErrorCode = "CONFIG_INVALID"): T => {
-  const plain = copyPlain(value);
-  if (fitsPlainly(schema, plain)) return plain as T;
   const check = checkOf("human", schema);
   const copy = copyPlain(value);
   if (!check(copy)) {
