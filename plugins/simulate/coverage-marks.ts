@@ -6,7 +6,7 @@
  */
 import type { Event, PluginEvents } from "sluice";
 import type { EventOf } from "sluice/extension";
-import { crashMoments, exitMoment, type FaultKind, faultKinds } from "./fault.ts";
+import { crashMoments, exitMoments, type FaultKind, faultKinds } from "./fault.ts";
 import { networkKinds } from "./network.ts";
 import type { Watched } from "./oracle.ts";
 
@@ -73,7 +73,9 @@ export const markNames: readonly string[] = [
   ...faultKinds.map((kind) => `fault ${kind}`),
   ...networkKinds.flatMap((kind) => metBy(kind).map((endpoint) => `${kind} met ${endpoint}`)),
   ...pushFaults.map((kind) => `${kind} met a push`),
-  ...[...crashMoments, exitMoment].filter((moment) => moment !== "at once").map((moment) => `crash ${moment}`),
+  ...[...crashMoments, ...Object.values(exitMoments)]
+    .filter((moment) => moment !== "at once")
+    .map((moment) => `crash ${moment}`),
   ...endpoints.map((endpoint) => `no answer to ${endpoint}`),
   ...resolutions.map((phase) => `unknown resolved as ${phase}`),
   ...layers.map((layer) => `held by ${layer}`),

@@ -264,7 +264,7 @@ export class Environment {
         const order = [...this.oracle.live.values()].find((live) =>
           named.some(({ ordId, clOrdId }) => live.ordId === ordId || live.clOrdId === clOrdId),
         );
-        if (order !== undefined) this.#fillPart(order);
+        if (order !== undefined) this.fillPart(order);
       },
     });
   }
@@ -285,7 +285,7 @@ export class Environment {
   /**
    * Lets the market reach a resting order of ours: shows one lot in front of it and takes that and half of the order.
    */
-  #fillPart({ instId, clOrdId, side, px, sz }: OrderRecord): void {
+  fillPart({ instId, clOrdId, side, px, sz }: OrderRecord): void {
     const { tickSize = "1", lotSize = "1" } =
       this.tape.instruments.find((instrument) => instrument.instId === instId) ?? {};
     const half = Math.floor(Number(div(sz, mul(px, lotSize), 0)) / 2);

@@ -24,7 +24,7 @@ export const createFaultHandlers = (environment: Environment, supervisor: Proces
     ...crashActs(environment, supervisor),
     ...diskActs(environment),
     ...haltActs(environment, supervisor),
-    ...productActs(environment),
+    ...marketActs(environment),
     "limit-quirk": () => {
       const { change } = environment.quirk ?? {};
       if (change === undefined) return;
@@ -238,6 +238,7 @@ const crashActs = (environment: Environment, supervisor: ProcessSupervisor): Par
     suspend: still(true),
     crash,
     "exit-crash": crash,
+    "exit-unsent": crash,
     orphan,
     "first-orphan": orphan,
     "journal-lost": (fault) => {
@@ -285,9 +286,13 @@ const haltActs = (environment: Environment, supervisor: ProcessSupervisor): Part
   },
 });
 
-const productActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
-  const { venue, tape, service } = environment;
+const marketActs = (environment: Environment): Partial<Record<FaultKind, Act>> => {
+  const { venue, tape, service, oracle } = environment;
   return {
+    "part-filled": (fault) => {
+      const order = pickOf([...oracle.live.values()], fault);
+      if (order !== undefined) environment.fillPart(order);
+    },
     delist: (fault) => {
       const listed = tape.instruments.filter(({ instId }) => venue.lists(instId));
       const instrument = pickOf(tape.instruments, fault);

@@ -47,6 +47,7 @@ const faultTable = {
   "no-data": { perMinute: usual, words: "an answer's data is null" },
   "outage": { perMinute: [0.1, 1], forMs: [2_000, 120_000], words: "for $forMs ms $whom fails, always in the same way: $how" },
   "partial-fill": { perMinute: rare, stream: "nibble", words: "the market fills a part of an order as it is canceled, or as it is placed and its answer and pushes are lost" },
+  "part-filled": { perMinute: usual, words: "the market fills a part of an order that rests" },
   "pending-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "pending orders are shown as they were $size ms ago, for $forMs ms" },
   "history-lag": { perMinute: rare, size: [500, 10_000], forMs: [5_000, 120_000], words: "the history is shown as it was $size ms ago, for $forMs ms" },
   "push-lost": { perMinute: usual, words: "a push is lost" },
@@ -70,6 +71,7 @@ const faultTable = {
   "suspend": { perMinute: [0.03, 0.2], forMs: [1_000, 600_000], words: "the machine sleeps for $forMs ms" },
   "crash": { perMinute: rare, size: [200, 60_000], words: "the process dies ($when), the disk keeps $kept, and it is started again after $size ms" },
   "exit-crash": { perMinute: [0.1, 1], size: [200, 20_000], words: "the process dies as an exit leaves, the disk keeps $kept, and it is started again after $size ms" },
+  "exit-unsent": { perMinute: [0.1, 1], size: [200, 20_000], words: "the process dies before an exit leaves that is on record, the disk keeps $kept, and it is started again after $size ms" },
   "restart": { perMinute: [0.03, 0.2], size: [200, 20_000], words: "the engine is stopped ($stop) and started again after $size ms" },
   "unanswered-restart": { stream: "unheard-restart", perMinute: [0.1, 1], size: [200, 5_000], forMs: [5_000, 60_000], words: "the engine is stopped ($stop) and started again after $size ms; five seconds later all requests are executed and answered 502, for $forMs ms" },
   "journal-lost": { perMinute: rare, size: [200, 20_000], words: "the process dies and its journal is gone$clearing; it is started again after $size ms" },
@@ -111,9 +113,9 @@ export const crashMoments = [
   "as an order leaves",
   "as an answer comes",
 ] as const;
-/** Moment of a fault of its own, `exit-crash`. */
-export const exitMoment = "as an exit leaves";
-export type CrashMoment = (typeof crashMoments)[number] | typeof exitMoment;
+/** Moments of the faults `exit-crash` and `exit-unsent`. */
+export const exitMoments = { "exit-crash": "as an exit leaves", "exit-unsent": "before an exit leaves" } as const;
+export type CrashMoment = (typeof crashMoments)[number] | (typeof exitMoments)[keyof typeof exitMoments];
 const diskFates = ["nothing unflushed", "everything", "a part"] as const;
 export type DiskFate = (typeof diskFates)[number];
 

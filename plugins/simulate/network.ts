@@ -23,7 +23,8 @@ import type { ProcessClock } from "./process-clock.ts";
 
 export interface Sender {
   readonly clock: ProcessClock;
-  sent(request: WireRequest): void;
+  /** Called when a request is about to leave. Returns false if it does not leave, because its process has died. */
+  sent(request: WireRequest): boolean;
   /** Called before an answer is delivered. */
   heard(request: WireRequest, response: WireResponse): void;
   unheard(request: WireRequest): void;
@@ -134,7 +135,7 @@ export class Network {
   #carry(sender: Sender, request: WireRequest, sink: ResponseSink, deadlines: Set<Timer>): void {
     const { time, latency, timeoutMs } = this.#options;
     const fault = this.#take(request);
-    sender.sent(request);
+    if (!sender.sent(request)) return;
     const deadline = sender.clock.setTimer(sender.clock.now() + timeoutMs, () => {
       deadlines.delete(deadline);
       sender.unheard(request);

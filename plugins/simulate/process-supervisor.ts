@@ -13,7 +13,7 @@ import {
   cancelsAtStop,
   crashMomentOf,
   diskFateOf,
-  exitMoment,
+  exitMoments,
   type Fault,
   type FaultKind,
 } from "./fault.ts";
@@ -113,7 +113,7 @@ export class ProcessSupervisor {
     }
     process.dieAt(moment, die);
     // Exits are rare: a process that sends none lives on.
-    if (moment !== exitMoment) this.#later(patienceMs, die);
+    if (!isAtExit(fault.kind)) this.#later(patienceMs, die);
   }
 
   restart(fault: Fault): void {
@@ -213,8 +213,9 @@ export class ProcessSupervisor {
 const leftoverMs = 100_000;
 const isOrphan = (kind: FaultKind): boolean => kind === "orphan" || kind === "first-orphan";
 const forgets = ({ kind }: Fault): boolean => kind === "journal-lost" || isOrphan(kind);
+const isAtExit = (kind: FaultKind): kind is keyof typeof exitMoments => kind in exitMoments;
 const momentOf = (fault: Fault): CrashMoment => {
   if (isOrphan(fault.kind)) return "as an order leaves";
-  if (fault.kind === "exit-crash") return exitMoment;
+  if (isAtExit(fault.kind)) return exitMoments[fault.kind];
   return fault.kind === "crash" ? crashMomentOf(fault) : "at once";
 };

@@ -117,12 +117,17 @@ export class Cover {
     this.#extremes.push({ at, px });
   }
 
-  /** The process died: of what came after `recordedAt` its journal may know nothing. */
+  /**
+   * The process ended: its journal may lack what came after `recordedAt`, except a trigger whose closing order was about
+   * to leave, because the journal has that order and everything before it. The next process begins with a first attempt.
+   */
   forget(recordedAt: number): void {
     this.#extremes = this.#extremes.filter(({ at }) => at <= recordedAt);
     this.#extreme = this.#extremes.at(-1)?.px;
-    if (this.due !== undefined && (!this.due.hard || this.due.at > recordedAt)) this.rest();
-    else this.idleMs = 0;
+    const isRecorded = this.due?.hard === true && (this.attempts > 0 || this.due.at <= recordedAt);
+    if (!isRecorded) this.due = undefined;
+    this.idleMs = 0;
+    this.attempts = 0;
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { limitedStatus, type PlaceBody, type WireRequest } from "sluice/dialect";
 import { createFeed, type Feed } from "sluice/extension";
 import type { Environment } from "./environment.ts";
-import { type CrashMoment, exitMoment } from "./fault.ts";
+import { type CrashMoment, exitMoments } from "./fault.ts";
 import type { DiskStep, DiskUser } from "./faulty-disk.ts";
 import type { Sender } from "./network.ts";
 import type { Watched } from "./oracle.ts";
@@ -200,7 +200,7 @@ export class SimulatedProcess {
         if (endpoint === "placeOrder") protections.sent(body as PlaceBody);
         if (endpoint === "cancelBatch" && Array.isArray(body) && body.length > 1)
           marks.mark("several orders were canceled by one call");
-        if (endpoint === "placeOrder") this.#placed(body as PlaceBody);
+        return endpoint !== "placeOrder" || this.#placed(body as PlaceBody);
       },
       heard: (request, response) => {
         if (this.#meets("as an answer comes")) return;
@@ -215,10 +215,12 @@ export class SimulatedProcess {
     };
   }
 
-  #placed({ clOrdId = "", reduceOnly = false }: PlaceBody): void {
+  /** Returns false if the process died before the placement left. */
+  #placed({ clOrdId = "", reduceOnly = false }: PlaceBody): boolean {
     const isExit = reduceOnly || this.#environment.protections.isExit(clOrdId);
-    if (isExit && this.#meets(exitMoment)) return;
-    this.#meets("as an order leaves");
+    if (isExit && this.#meets(exitMoments["exit-unsent"])) return false;
+    if (!isExit || !this.#meets(exitMoments["exit-crash"])) this.#meets("as an order leaves");
+    return true;
   }
 
   /** While the journal cannot be written an exit leaves without a record, and nothing else does. */

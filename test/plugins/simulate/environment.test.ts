@@ -21,6 +21,7 @@ import { checkConfig } from "../../../src/host/config.ts";
 import type { OrderPhase } from "../../../src/journal/events.ts";
 import { createClientOrderIds } from "../../../src/orders/client-order-id.ts";
 import busy from "../../support/configs/busy-quota.ts";
+import guarded from "../../support/configs/protected-positions.ts";
 import { strategy } from "../../support/harness/backtest.ts";
 
 const ended: OrderRecord = {
@@ -67,7 +68,7 @@ describe("A simulated outage", () => {
       hush: () => undefined,
       fillPart: () => undefined,
     });
-    const { send } = network.join({ clock, sent: () => undefined, heard: () => undefined, unheard: () => undefined });
+    const { send } = network.join({ clock, sent: () => true, heard: () => undefined, unheard: () => undefined });
     const ask = async (endpoint: "getOrder" | "pendingOrders" | "placeOrder"): Promise<number> => {
       const method = endpoint === "placeOrder" ? "POST" : "GET";
       const request: WireRequest = { endpoint, method, path: "", query: {}, body: undefined, key: undefined };
@@ -249,6 +250,36 @@ describe("A scenario in which the calendar steps while no answer comes", () => {
       plugins: false,
     });
     expect(violations).toEqual([]);
+  });
+});
+
+describe("A scenario with protected positions", () => {
+  const tell = async (...faults: readonly Fault[]) => {
+    const config = checkConfig(guarded);
+    const lines: string[] = [];
+    const story = { config, tape: marketOf(config)("calm1", 2), seed: "calm1", minutes: 2, faults, plugins: false };
+    const { violations } = await runScenario(story, { onLine: (_, line) => lines.push(line) });
+    expect(violations).toEqual([]);
+    return lines;
+  };
+
+  it("whose process dies before a recorded exit leaves: the next one proves it absent and sends another one", async () => {
+    const lines = await tell(faultOf("exit-unsent", 40_000));
+    const diedAt = lines.indexOf("process #1 dies");
+    const [, clOrdId = ""] = /^#1 sends placeOrder (\S+)/.exec(lines[diedAt - 1] ?? "") ?? [];
+    const slot = lines.find((line) => line.includes(clOrdId) && line.includes("for sent"))?.split(/[()]/)[1] ?? "";
+    expect(slot).not.toBe("");
+    expect(lines.filter((line) => line.startsWith(`at the service ${clOrdId} `))).toEqual([]);
+    const absentAt = lines.findIndex((line) => line.startsWith(`#2 takes ${clOrdId} (${slot}) for absent`));
+    expect(absentAt).toBeGreaterThan(diedAt);
+    expect(lines.slice(absentAt).some((line) => line.includes(`(${slot}) for sent`))).toBe(true);
+  });
+
+  it("in which the market fills a part of an order that rests: it rests with the other part", async () => {
+    const lines = await tell(faultOf("part-filled", 40_000));
+    const at = lines.findIndex((line) => line.startsWith("the market fills a part of"));
+    const clOrdId = lines[at]?.split(" ").at(-1) ?? "";
+    expect(lines.slice(at).find((line) => line.startsWith(`at the service ${clOrdId} `))).toContain("partially_filled");
   });
 });
 

@@ -66,6 +66,17 @@ describe("A protected position as the simulation works it out", () => {
     expect(cover.due).toBeUndefined();
   });
 
+  it("is due after a crash if an order that closes it was on record, with all its attempts before it", () => {
+    const cover = new Cover("in", "sell", { stopLoss: "90" });
+    cover.entered(1, 100);
+    cover.see(89, 0.1, 10_000, true);
+    cover.attempts++;
+    cover.forget(5_000);
+    expect(cover).toMatchObject({ attempts: 0, idleMs: 0, due: { at: 10_000 } });
+    cover.forget(5_000);
+    expect(cover.due).toBeUndefined();
+  });
+
   it("is taken from the oldest entry where the strategy itself closes a part", () => {
     const book = new Book("s", "i");
     for (const slot of ["old", "new"]) {

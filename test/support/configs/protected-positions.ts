@@ -1,6 +1,10 @@
-/** Strategies whose positions are protected in every way there is, several of them in one instrument: stops that a fault may meet. */
+/**
+ * Strategies whose positions are protected in every way there is, several of them in one instrument: stops that a fault
+ * may meet. One of them also sells a half at the price at which its stop is triggered. Another one keeps a partly
+ * executed order open while its exits complete.
+ */
 import { combineLatest, map, scan } from "rxjs";
-import { add, defineConfig, defineStrategy, mul, type Position, type Protect, sub, type Wanted } from "sluice";
+import { add, defineConfig, defineStrategy, mul, type Position, type Protect, sub, toStep, type Wanted } from "sluice";
 import { backtest, constant } from "sluice/backtest";
 
 const btc = "BTC-USDT-SWAP";
@@ -17,6 +21,8 @@ interface Plan {
   readonly whole?: true;
   /** Closed by an exit of its own after so long. */
   readonly exitAfterMs?: number;
+  /** Sells or buys back a half once the price is this far beyond the average price, in percent. */
+  readonly halvesAt?: number;
   /** Between two positions. */
   readonly pauseMs: number;
 }
@@ -25,6 +31,8 @@ interface State {
   readonly round: number;
   readonly from: number;
   readonly heldSince: number | undefined;
+  /** The half was closed, or is about to be. */
+  readonly isHalved?: boolean;
   readonly wanted: readonly Wanted[];
 }
 
@@ -32,7 +40,8 @@ const tick = { [btc]: "0.1", [eth]: "0.01" } as Readonly<Record<string, string>>
 
 /** One position after the other: entries until something is held, then only what protects it or ends it. */
 const planned = (name: string, plan: Plan) => {
-  const { instId, side, qty, entries, protect, whole, exitAfterMs = Number.POSITIVE_INFINITY, pauseMs } = plan;
+  const { instId, side, qty, entries, protect, whole, pauseMs } = plan;
+  const { exitAfterMs = Number.POSITIVE_INFINITY, halvesAt = Number.POSITIVE_INFINITY } = plan;
   const protections: readonly Wanted[] = whole === undefined ? [] : [{ instId, protect }];
   const entriesAt = (px: string, round: number): readonly Wanted[] =>
     entries.map((behind, index) => ({
@@ -58,13 +67,19 @@ const planned = (name: string, plan: Plan) => {
     reduceOnly: true,
     round,
   });
-  const next = (state: State, px: string, { qty: held }: Pick<Position, "qty">, now: number): State => {
+  const isBeyond = (px: string, avgPx: string): boolean =>
+    (side === "buy" ? 1 : -1) * (1 - Number(px) / Number(avgPx)) * 100 >= halvesAt;
+  const next = (state: State, px: string, { qty: held, avgPx }: Position, now: number): State => {
     if (held === "0" && state.heldSince !== undefined) {
       return { round: now, from: now + pauseMs, heldSince: undefined, wanted: protections };
     }
     if (held === "0")
       return now < state.from ? state : { ...state, wanted: [...entriesAt(px, state.round), ...protections] };
     const heldSince = state.heldSince ?? now;
+    if (state.isHalved !== true && isBeyond(px, avgPx)) {
+      const half = toStep(mul(held, "0.5"), "0.001", "down");
+      return { ...state, heldSince, isHalved: true, wanted: [...state.wanted, exit(half, state.round)] };
+    }
     if (now - heldSince < exitAfterMs) return { ...state, heldSince };
     return { ...state, heldSince, wanted: [exit(held, state.round), ...protections] };
   };
@@ -83,6 +98,35 @@ const planned = (name: string, plan: Plan) => {
     },
   })({});
 };
+
+/** Bids so far below the market that little is executed, and sells what it got in small parts, four times a minute. */
+const patient = defineStrategy({
+  name: "patient",
+  options: { type: "object", additionalProperties: false, properties: {} },
+  wanted: ({ market, own, now }) =>
+    market.quotes(eth).pipe(
+      scan(
+        (px: string, { bidPx }) => (isAbout(px, bidPx, 0.002) ? px : toStep(mul(bidPx, "0.999"), "0.01", "down")),
+        "",
+      ),
+      map((px): readonly Wanted[] => {
+        const bid = { slot: "bid", instId: eth, side: "buy", qty: "8", px, keepWithin: "6" } as const;
+        const part = {
+          slot: "part",
+          instId: eth,
+          side: "sell",
+          ordType: "market",
+          qty: "0.1",
+          reduceOnly: true,
+        } as const;
+        const held = Number(own.position(eth).qty);
+        const parts: readonly Wanted[] = held < 0.1 ? [] : [{ ...part, round: Math.floor(now() / 15_000) }];
+        return held < 8 ? [bid, ...parts] : parts;
+      }),
+    ),
+})({});
+
+const isAbout = (px: string, of: string, share: number): boolean => Math.abs(Number(px) / Number(of) - 1) < share;
 
 export default defineConfig({
   service: backtest({ fixture: "test/fixtures/demo", latency: constant(25), balances: { USDT: "100000" } }),
@@ -129,6 +173,16 @@ export default defineConfig({
       protect: { stopLoss: { percent: "0.1" }, trailing: { percent: "0.03" } },
       pauseMs: 1_000,
     }),
+    planned("halved", {
+      instId: btc,
+      side: "buy",
+      qty: "0.04",
+      entries: [0],
+      protect: { stopLoss: { percent: "0.05" } },
+      halvesAt: 0.05,
+      pauseMs: 1_000,
+    }),
+    patient,
     planned("short", {
       instId: btc,
       side: "sell",
