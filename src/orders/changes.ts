@@ -6,7 +6,7 @@
  * its order was completed or rejected, and is not settled when its order was canceled by us or never existed.
  * Not here: why an order changes (order-state.ts and the parts that raise its events), publication (perform.ts).
  */
-import type { Effects } from "./effects.ts";
+import { type Effects, joined } from "./effects.ts";
 import type { Execution } from "./executions.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
@@ -18,8 +18,8 @@ export interface Change {
   readonly order: Order;
   readonly executed: Execution;
   readonly fill: FillBody | undefined;
-  /** Records to write before the change. */
-  readonly records: Effects;
+  /** Restrictions, and records to write, before the change. */
+  readonly before: Effects;
   /** Events and timers between the change and its fill. */
   readonly notes: Effects;
   /** True if the order is closed and its slot places another one for the rest of the wanted quantity. */
@@ -38,11 +38,12 @@ export const followChange = (state: ManagerState, order: Order): Change => {
   const isOver = isClosed(order);
   if (isOver) state.slots.close(order);
   const own = state.slotOf(order);
-  const notes = state.count(order, executed, own);
+  const before = joined(state.risk.take(order, executed), records);
+  const notes = state.follow(order, executed, own);
   const isFollowed = own?.followUp !== undefined && !isLeftToUs(order);
   const freed = isOver ? own : undefined;
   if (freed !== undefined) free(state, freed, order);
-  return { order, executed, fill, records, notes, isFollowed, isClosed: isOver, freed };
+  return { order, executed, fill, before, notes, isFollowed, isClosed: isOver, freed };
 };
 
 /** Returns true if we ended the order or it never existed. Its wanted order then counts as not yet placed. */

@@ -92,7 +92,7 @@ export class ClosingSlots {
       }
       risk.exposure.close(instId, read(px));
     }
-    risk.changed();
+    this.#run(risk.changed());
     this.#run([...protections.closed(instId), ...exitLimits.trim(instId)]);
     return parts;
   }
@@ -125,7 +125,7 @@ export class ClosingSlots {
       this.#enter({ strategy, instId, side: back, px, qty: known.qty, cost: "0" }, order, "back");
       return [{ strategy, instId, side: back, px, qty: known.qty, cost: "0" }, this.#book(known, order)];
     });
-    this.#state.risk.changed();
+    this.#run(this.#state.risk.changed());
     return { parts, standing: [...left.values()].filter(({ qty }) => isPositive(read(qty))) };
   }
 

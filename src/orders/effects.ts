@@ -46,6 +46,8 @@ export type Effect =
   | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
   /** Writes an event to the journal. */
   | { readonly kind: "record"; readonly event: EventBody }
+  /** A loss is beyond its limit, of one strategy or of all together (undefined): trading is restricted. */
+  | { readonly kind: "restrict"; readonly strategy: string | undefined; readonly reason: string }
   /** The order's own record for the next run. */
   | { readonly kind: "keep"; readonly order: Order }
   /** The protection's record for the next run. */

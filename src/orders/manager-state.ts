@@ -21,7 +21,6 @@ import { misplacedProtect } from "./protection/protect.ts";
 import { Protections } from "./protection/protections.ts";
 import { noRefusals, refuseWanted, relist } from "./refusals.ts";
 import type { EntrySource } from "./risk/exposure.ts";
-import type { OnLoss } from "./risk/loss-limits.ts";
 import { type Ruling, rule, specifyListed } from "./risk/pre-trade-checks.ts";
 import { RiskManager } from "./risk/risk-manager.ts";
 import { isFull, mayPlace, type Restriction, TradingModes } from "./risk/trading-mode.ts";
@@ -56,14 +55,14 @@ export class ManagerState implements World {
   changes = 0;
 
   /** `run` performs decisions that are caused by a price or by an answer about the account. */
-  constructor(options: OrderManagerOptions, onLoss: OnLoss, run: Run) {
+  constructor(options: OrderManagerOptions, run: Run) {
     const { clock, contract, balances, instruments, marketPx } = options;
     const { profile } = contract;
     this.options = options;
     this.source = { profile, instruments, marketPx };
     this.ids = createClientOrderIds(options.instance);
     this.slots = new Slots(this.ids, new IdGeneration(clock.wallNow()));
-    this.risk = new RiskManager(options, onLoss);
+    this.risk = new RiskManager(options, run);
     this.positions = new Positions(this.source);
     const onRead = (instId: string): void => run(coinsRead(this, instId));
     this.cover = new SpotCover({ clock, balances, fundsCode: profile.answers.fundsCode, onRead });
@@ -91,10 +90,9 @@ export class ManagerState implements World {
   }
 
   /**
-   * Counts what an order may still execute, and decides the follow-up if it is closed. `own` is its slot (`slotOf`).
+   * Decides the follow-up of an order after it was counted (`risk.take`). `own` is its slot (`slotOf`).
    */
-  count(order: Order, executed: Execution, own: Slot | undefined): Effects {
-    this.risk.take(order, executed);
+  follow(order: Order, executed: Execution, own: Slot | undefined): Effects {
     return joined(followOrder(this, order, executed, own), this.exitLimits.take(order), followPostOnly(this, order));
   }
 
@@ -104,9 +102,10 @@ export class ManagerState implements World {
     const owner = this.risk.ownerOf(order);
     const fill = this.positions.take(order, owner, executed);
     const records = this.protections.take(order, owner, executed);
-    this.risk.take(order, executed);
-    if (fill === undefined) return records;
+    const restricted = this.risk.take(order, executed);
+    if (fill === undefined) return joined(restricted, records);
     return [
+      ...restricted,
       ...records,
       ...exitsGrew(this, fill.strategy, fill.instId),
       ...this.exitLimits.trim(fill.instId),

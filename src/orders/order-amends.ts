@@ -145,7 +145,9 @@ export class OrderAmends {
 
   /** Counts the order again, because it counts for more or less than before. */
   #count(order: Order): Effects {
-    return this.#state.count(order, this.#state.executed(order), this.#state.slotOf(order));
+    const state = this.#state;
+    const executed = state.executed(order);
+    return joined(state.risk.take(order, executed), state.follow(order, executed, state.slotOf(order)));
   }
 }
 

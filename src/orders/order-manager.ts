@@ -33,7 +33,6 @@ import type { OpenOrder, PlannedProtection } from "./protection/earlier-order.ts
 import type { WantedProtection } from "./protection/protect.ts";
 import { Reconciliation } from "./reconciliation.ts";
 import { endQuoteWaits, retryRefused } from "./refusals.ts";
-import type { OnLoss } from "./risk/loss-limits.ts";
 import { admit } from "./risk/order-throttle.ts";
 import type { Inherited } from "./risk/risk-manager.ts";
 import {
@@ -61,7 +60,7 @@ export class OrderManager {
   constructor(options: OrderManagerOptions) {
     const { store, journal } = options;
     const run = (effects: Effects): void => this.#performer.run(effects);
-    const state = new ManagerState(options, this.#onLoss(options), run);
+    const state = new ManagerState(options, run);
     const search = new OrderSearch(options, (order) => this.#reconciliation.take(order), run);
     const accept = (order: Order, ordId: string): Effects => this.#reconciliation.accept(order, ordId);
     this.#state = state;
@@ -76,6 +75,7 @@ export class OrderManager {
       cancellation: this.#cancellation,
       unrecorded: this.#unrecorded,
       amends: new OrderAmends(state, run),
+      restrict: (strategy, reason) => this.#restrictAfterLoss(strategy, reason),
     });
     journal.on(["engine.started"], () => run(foreign.begin()));
     journal.on(["position.closing"], ({ clOrdId }) => {
@@ -88,13 +88,12 @@ export class OrderManager {
     });
   }
 
-  #onLoss(options: OrderManagerOptions): OnLoss {
-    return (strategy, reason) => {
-      if (strategy !== undefined) {
-        if (this.modeOf(strategy) === "active") this.setStrategyMode(strategy, "reducing", reason);
-      } else if (options.onLoss === undefined) this.setMode("halted", reason);
-      else options.onLoss(reason);
-    };
+  #restrictAfterLoss(strategy: string | undefined, reason: string): void {
+    const { onLoss } = this.#state.options;
+    if (strategy !== undefined) {
+      if (this.modeOf(strategy) === "active") this.setStrategyMode(strategy, "reducing", reason);
+    } else if (onLoss === undefined) this.setMode("halted", reason);
+    else onLoss(reason);
   }
 
   #run(effects: Effects): void {
@@ -320,9 +319,10 @@ export class OrderManager {
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#state.protections.beginRecovery();
-    this.#state.risk.inherit(holdings, judged);
+    const restricted = this.#state.risk.inherit(holdings, judged);
     for (const held of holdings)
       if (held.strategy !== "") this.#state.positions.inherit(held.strategy, held.instId, bookedOf(held));
+    this.#run(restricted);
   }
 
   /** Strategy of an order that is not over; empty if it is not known. */

@@ -31,6 +31,8 @@ interface PerformerParts extends StepParts {
   readonly cancellation: Cancellation;
   readonly search: OrderSearch;
   readonly amends: OrderAmends;
+  /** Restricts one strategy, or all (undefined), after a loss beyond its limit. */
+  readonly restrict: (strategy: string | undefined, reason: string) => void;
 }
 
 /** Effects that stay within the order manager. */
@@ -45,6 +47,7 @@ const innerKinds = [
   "resume",
   "decide",
   "schedule",
+  "restrict",
 ] as const satisfies readonly Effect["kind"][];
 
 /** Effects inside the room. */
@@ -114,6 +117,9 @@ export class Performer {
         return;
       case "schedule":
         this.#state.options.clock.setTimer(effect.at, () => this.run(effect.due()));
+        return;
+      case "restrict":
+        this.#parts.restrict(effect.strategy, effect.reason);
     }
   }
 
@@ -156,7 +162,7 @@ export class Performer {
   /** Performs all that follows from a change of an order, in this sequence. */
   #publish(order: Order, at: number): void {
     const change = followChange(this.#state, order);
-    this.run(change.records);
+    this.run(change.before);
     this.#tell(change, at);
     if (change.freed !== undefined) this.evaluate(change.freed);
     if (change.isClosed) this.#release(order);

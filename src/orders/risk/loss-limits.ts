@@ -1,19 +1,17 @@
 /**
  * Watch over losses of strategies, realised and unrealised, at the last known prices.
  *
- * Invariants: a breach is reported once, and again only after the loss was made good; losses are compared when an order
+ * Invariants: a breach is an effect once, and again only after the loss was made good; losses are compared when an order
  * or a closed position changes them, and at most once a second when the price of a held instrument changes; without a
  * limit nothing is watched.
- * Not here: the consequence of a breach (orders/order-manager.ts).
+ * Not here: the restriction that follows from a breach (orders/order-manager.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
 import { add, compare, type Decimal, isPositive, isZero, mul, neg, read, spell, zero } from "../../decimal-value.ts";
+import { type Effects, joined, noEffects, type Run } from "../effects.ts";
 import { HeldPrices, type PriceChanges } from "../held-prices.ts";
 import type { Exposure, Holding } from "./exposure.ts";
 import type { RiskRules } from "./risk-limits.ts";
-
-/** Reports a loss beyond its limit, of one strategy or of all together. */
-export type OnLoss = (strategy: string | undefined, reason: string) => void;
 
 interface LossOptions {
   readonly clock: Clock;
@@ -22,19 +20,20 @@ interface LossOptions {
   /** Price at which the position could be closed now, if a quote is known. */
   readonly closingPx: (instId: string, side: "buy" | "sell") => string | undefined;
   readonly priceChanges: PriceChanges;
-  readonly onLoss: OnLoss;
+  /** Performs what follows from a price. */
+  readonly run: Run;
 }
 
 interface LossWatch {
   /** Called when an order changed; `px` is its average price. */
-  traded(instId: string, px: string): void;
+  traded(instId: string, px: string): Effects;
   /** Called when holdings changed without an own order. */
-  changed(): void;
+  changed(): Effects;
   /**
    * Takes over holdings of previous runs. The losses of `judged` were already reported (empty: all strategies
    * together).
    */
-  inherited(judged: readonly string[]): void;
+  inherited(judged: readonly string[]): Effects;
   close(): void;
 }
 
@@ -54,7 +53,7 @@ export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced)
 };
 
 export const createLossWatch = (options: LossOptions): LossWatch => {
-  const { clock, exposure, closingPx, priceChanges, onLoss } = options;
+  const { clock, exposure, closingPx, priceChanges, run } = options;
   const { lossPerStrategy, lossInAll } = options.rules;
   const breached = new Set<string | undefined>();
   const lastPx = new Map<string, Decimal>();
@@ -71,17 +70,17 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   const isPriced = (holdings: ReadonlyMap<string, Holding>): boolean =>
     [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
 
-  const judge = (strategy: string | undefined, limit: string): void => {
+  const judge = (strategy: string | undefined, limit: string): Effects => {
     const holdings = exposure.holdings(strategy);
     const loss = neg(profitOf(holdings, priced));
     if (compare(loss, read(limit)) <= 0) {
       if (isPriced(holdings)) breached.delete(strategy);
-      return;
+      return noEffects;
     }
-    if (breached.has(strategy)) return;
+    if (breached.has(strategy)) return noEffects;
     breached.add(strategy);
     const key = strategy === undefined ? "lossInAll" : "lossPerStrategy";
-    onLoss(strategy, `a loss of ${spell(loss)} is more than ${limit} (orders.${key})`);
+    return [{ kind: "restrict", strategy, reason: `a loss of ${spell(loss)} is more than ${limit} (orders.${key})` }];
   };
 
   const heldInstruments = (): ReadonlySet<string> => {
@@ -91,26 +90,27 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     return held;
   };
 
-  const look = (): void => {
-    if (lossPerStrategy === undefined && lossInAll === undefined) return;
+  const look = (): Effects => {
+    if (lossPerStrategy === undefined && lossInAll === undefined) return noEffects;
     prices.looked();
     // Holdings of previous runs without a strategy count only in the total.
-    if (lossPerStrategy !== undefined)
-      for (const strategy of exposure.strategies()) if (strategy !== "") judge(strategy, lossPerStrategy);
-    if (lossInAll !== undefined) judge(undefined, lossInAll);
+    const strategies = lossPerStrategy === undefined ? [] : exposure.strategies().filter((name) => name !== "");
+    const effects = strategies.flatMap((strategy) => judge(strategy, lossPerStrategy as string));
+    const inAll = lossInAll === undefined ? noEffects : judge(undefined, lossInAll);
     prices.follow(heldInstruments());
+    return joined(effects, inAll);
   };
-  const prices = new HeldPrices(clock, priceChanges, look);
+  const prices = new HeldPrices(clock, priceChanges, () => run(look()));
 
   return {
     changed: look,
     inherited: (judged) => {
       for (const strategy of judged) breached.add(strategy === "" ? undefined : strategy);
-      look();
+      return look();
     },
     traded: (instId, px) => {
       if (!lastPx.has(instId)) lastPx.set(instId, read(px));
-      look();
+      return look();
     },
     close: () => prices.close(),
   };

@@ -11,12 +11,13 @@ import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
 import { read } from "../../decimal-value.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
+import { type Effects, noEffects, type Run } from "../effects.ts";
 import type { Execution } from "../executions.ts";
 import { isClosed, type Order } from "../order-state.ts";
 import type { Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { type EntrySource, Exposure, exposureEntryOf } from "./exposure.ts";
-import { createLossWatch, type OnLoss } from "./loss-limits.ts";
+import { createLossWatch } from "./loss-limits.ts";
 import type { Ruling } from "./pre-trade-checks.ts";
 import { limitsMoney, type RiskInput, type RiskRules } from "./risk-limits.ts";
 
@@ -56,7 +57,8 @@ export class RiskManager {
   /** Strategies of the orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
 
-  constructor(options: RiskManagerOptions, onLoss: OnLoss) {
+  /** `run` performs what follows from a price. */
+  constructor(options: RiskManagerOptions, run: Run) {
     const { clock, contract, rules, instruments, marketPx, priceChanges = () => EMPTY } = options;
     this.isLimited = limitsMoney(rules);
     this.retries = this.isLimited ? retriesWithin : 1;
@@ -68,38 +70,39 @@ export class RiskManager {
       exposure: this.exposure,
       closingPx: marketPx,
       priceChanges,
-      onLoss,
+      run,
     });
   }
 
   /** Counts an order in its present state. */
-  take(order: Order, executed: Execution): void {
+  take(order: Order, executed: Execution): Effects {
     // Without limits only executions matter, because they make the positions.
-    if (!executed.isAny && !this.isLimited) return;
+    if (!executed.isAny && !this.isLimited) return noEffects;
     if (order.state.kind === "notExecuted") {
       this.exposure.forget(order.clOrdId);
-      return;
+      return noEffects;
     }
     const { clOrdId, record, spec, strategy } = order;
     const entry = exposureEntryOf(order, this.#source, executed);
     this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
     if (isClosed(order)) this.#owners.delete(clOrdId);
-    if (this.isLimited && record !== undefined && record.avgPx !== "") this.#losses.traded(spec.instId, record.avgPx);
+    const isPriced = this.isLimited && record !== undefined && record.avgPx !== "";
+    return isPriced ? this.#losses.traded(spec.instId, record.avgPx) : noEffects;
   }
 
   /**
    * Takes over holdings of previous runs. The losses of `judged` were already reported (empty: all strategies
    * together).
    */
-  inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
+  inherit(holdings: readonly Inherited[], judged: readonly string[]): Effects {
     for (const { strategy, instId, position, cash } of holdings)
       this.exposure.inherit(strategy, instId, { position: read(position), cash: read(cash) });
-    if (this.isLimited) this.#losses.inherited(judged);
+    return this.isLimited ? this.#losses.inherited(judged) : noEffects;
   }
 
   /** Called when holdings changed without an own order. */
-  changed(): void {
-    if (this.isLimited) this.#losses.changed();
+  changed(): Effects {
+    return this.isLimited ? this.#losses.changed() : noEffects;
   }
 
   close(): void {

@@ -249,6 +249,10 @@ describe("Loss limits:", () => {
     const clock = createVirtualClock(0);
     const exposure = new Exposure();
     const told: string[] = [];
+    const tell = (effects: Effects): void => {
+      for (const effect of effects)
+        if (effect.kind === "restrict") told.push(`${effect.strategy ?? "all"}: ${effect.reason}`);
+    };
     let px: string | undefined = "100";
     const changes$ = new Subject<void>();
     const watch = createLossWatch({
@@ -257,7 +261,7 @@ describe("Loss limits:", () => {
       exposure,
       closingPx: () => px,
       priceChanges: () => changes$,
-      onLoss: (strategy, reason) => told.push(`${strategy ?? "all"}: ${reason}`),
+      run: tell,
     });
     const price = (to: string | undefined): void => {
       px = to;
@@ -268,17 +272,17 @@ describe("Loss limits:", () => {
       const [px, base] = [read("100"), read(String(qty))];
       const rest = { instId: swap, side: "buy" as const, px, base, reduceOnly: false, isOpen: false };
       exposure.take({ id, strategy, ...rest, ...executed });
-      watch.traded(swap, "100");
+      tell(watch.traded(swap, "100"));
     };
-    return { clock, told, price, buy, exposure, watch };
+    return { clock, told, price, buy, exposure, watch, tell };
   };
 
   it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
-    const { clock, told, price, exposure, watch } = setup({ lossPerStrategy: "10" });
+    const { clock, told, price, exposure, watch, tell } = setup({ lossPerStrategy: "10" });
     price(undefined);
     exposure.inherit("a", swap, { position: read("1"), cash: read("-100") });
     exposure.inherit("b", swap, { position: read("1"), cash: read("-100") });
-    watch.inherited(["a"]);
+    tell(watch.inherited(["a"]));
     clock.advanceTo(5_000);
     expect(told).toEqual([]);
     price("89");
