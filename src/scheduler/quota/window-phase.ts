@@ -4,10 +4,12 @@
  * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
  * is a first guess. A count that fell proves that a window began; after that the scope follows its own counts, and the
  * calendar only as long as the two have never disagreed. Without evidence one window is assumed to continue. A refusal
- * at a beginning proves that windows may begin later, so each is then entered later by that much.
+ * at a beginning proves that windows may begin later, so each is then entered later by that much. The stated length of
+ * a long window is believed only as far as two falls prove it, because a service may count longer windows.
  *
  * Invariants: the number of the current window never falls; evidence about one scope changes no other scope's windows.
- * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, `slow-windows`.
+ * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`; proof of the length by
+ * `slow-windows`.
  * Not here: use (window-usage.ts), which answers are evidence (limit-window.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
@@ -40,10 +42,18 @@ export interface OpenEnded {
 }
 
 /**
- * Largest drift of our clock: a time daemon may slew it by 500 parts per million, in addition to the error of a
- * crystal.
+ * Largest drift of our clock in parts: a time daemon may slew it by 500 parts per million, in addition to the error of
+ * a crystal.
  */
-const driftPpmOwn = 650;
+const driftLeast = 650 / 1e6;
+/**
+ * Largest error of the stated length of a long window, in parts of it, before falls prove the length. A short window is
+ * entered too often for such a margin, and a refusal there costs little.
+ */
+const lengthErrorLong = 1 / 100;
+const longMs = 10_000;
+/** The fall from which lengths are measured is replaced by one that is known to less than this part of its width. */
+const narrowerShare = 3 / 4;
 /** A fall seen across a longer silence may involve more than one window. */
 const spanShare = 0.9;
 /** If falls alone bound a beginning to this width, the calendar is nearly right. */
@@ -63,6 +73,13 @@ const lateKeptMs = 3_600_000;
 /** The same after this many windows that began when the calendar predicted. */
 const proofsSure = 4;
 
+/** Window that began between two instants, as a count that fell has shown. */
+interface Fall {
+  readonly index: number;
+  readonly afterAt: number;
+  readonly byAt: number;
+}
+
 export class WindowPhase {
   /** Number of windows in a row that were seen to begin where they were expected. */
   proofs = 0;
@@ -70,7 +87,12 @@ export class WindowPhase {
   openEnded: OpenEnded | undefined;
   readonly calendar: ServerClock;
   readonly #windowMs: number;
-  readonly #drift = driftPpmOwn / 1e6;
+  /** Rate at which an estimate becomes uncertain: the drift of our clock, or the unproved error of the length. */
+  #drift: number;
+  /** The same before anything is proved. */
+  readonly #driftMost: number;
+  /** Fall from which the length of windows is measured. */
+  #measuredFrom: Fall | undefined;
   #own: Interval | undefined;
   /** The last window that was seen to begin. */
   #named: number | undefined;
@@ -89,9 +111,12 @@ export class WindowPhase {
   /** Revision of the calendar for which they are valid. */
   revision = 0;
 
-  constructor(windowMs: number, calendar: ServerClock) {
+  /** The stated length may be wrong by `lengthError`, in parts of it, before falls prove it. */
+  constructor(windowMs: number, calendar: ServerClock, lengthError = windowMs < longMs ? 0 : lengthErrorLong) {
     this.#windowMs = windowMs;
     this.calendar = calendar;
+    this.#driftMost = Math.max(driftLeast, lengthError);
+    this.#drift = this.#driftMost;
   }
 
   get known(): boolean {
@@ -275,6 +300,7 @@ export class WindowPhase {
   runOn(index: number, at: number): void {
     this.openEnded = { index, since: at };
     this.#own = undefined;
+    this.#measuredFrom = undefined;
     this.proofs = 0;
     this.#trustsCalendar = false;
     this.kept.at = Number.NaN;
@@ -283,6 +309,7 @@ export class WindowPhase {
   /** Called when our clock was disturbed: earlier knowledge is no longer valid. */
   forget(): void {
     this.#own = undefined;
+    this.#measuredFrom = undefined;
     this.openEnded = undefined;
     this.proofs = 0;
     this.#trustsCalendar = true;
@@ -300,6 +327,7 @@ export class WindowPhase {
   #begin(index: number, afterAt: number, byAt: number): void {
     const { lo, hi } = this.#proven(index, afterAt, byAt);
     this.#own = { lo, hi, asOf: byAt };
+    this.#measureAnew({ index, afterAt, byAt });
     this.openEnded = undefined;
     this.#trustsCalendar = false;
     this.proofs = 1;
@@ -313,6 +341,7 @@ export class WindowPhase {
   }
 
   #narrow(index: number, afterAt: number, byAt: number): void {
+    this.#measure({ index, afterAt, byAt });
     const proven = this.#proven(index, afterAt, byAt);
     const own = this.#own;
     if (index !== this.#named) this.proofs++;
@@ -328,12 +357,33 @@ export class WindowPhase {
     const hi = Math.min(own.hi + drifted, proven.hi);
     // Only the calendar made it look possible.
     if (lo > hi) {
+      this.#measureAnew({ index, afterAt, byAt });
       this.#own = { ...proven, asOf: byAt };
       return;
     }
     own.lo = lo;
     own.hi = hi;
     own.asOf = byAt;
+  }
+
+  /** Bounds the length of windows by a fall and an earlier one: the further apart they are, the more they prove. */
+  #measure(fall: Fall): void {
+    const from = this.#measuredFrom;
+    if (from !== undefined && fall.index > from.index) {
+      const statedMs = (fall.index - from.index) * this.#windowMs;
+      const longerMs = fall.byAt - from.afterAt - statedMs;
+      const shorterMs = statedMs - (fall.afterAt - from.byAt);
+      const error = Math.max(longerMs, shorterMs) / statedMs;
+      this.#drift = Math.max(driftLeast, Math.min(this.#drift, error));
+    }
+    const isNarrower = from === undefined || fall.byAt - fall.afterAt < (from.byAt - from.afterAt) * narrowerShare;
+    if (isNarrower) this.#measuredFrom = fall;
+  }
+
+  /** Called when a fall contradicts what was known: nothing is proved of the length. */
+  #measureAnew(fall: Fall): void {
+    this.#drift = this.#driftMost;
+    this.#measuredFrom = fall;
   }
 
   #proven(index: number, afterAt: number, byAt: number): { readonly lo: number; readonly hi: number } {

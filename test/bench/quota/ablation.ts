@@ -185,6 +185,11 @@ const ablations: readonly Ablation[] = [
     row: "key-cut",
     without: { phase: (windowMs, clock) => new StubbornPhase(windowMs, clock) },
   },
+  {
+    mechanism: "proof of a minute's length",
+    row: "slow-windows",
+    without: { phase: (windowMs, clock) => new WindowPhase(windowMs, clock, 0) },
+  },
   { mechanism: "declared changes", row: "limits-declared", without: {}, undeclared: { announced: false } },
   { mechanism: "doubt of other layers", row: "cached", without: { floor: (spec) => new Floor(spec) } },
   {

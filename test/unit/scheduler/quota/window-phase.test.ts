@@ -6,7 +6,8 @@ import { fixedClock, unasked } from "../../../support/harness/fixed-clock.ts";
 
 const minute = 60_000;
 
-const stage = (lo = -150, hi = 150) => {
+/** Minutes of the stated length, unless it may be wrong by `lengthError`. */
+const stage = (lo = -150, hi = 150, lengthError = 0) => {
   const bounds = { lo, hi, known: true, conflicts: 0 };
   let revision = 0;
   const calendar: ServerClock = {
@@ -29,7 +30,7 @@ const stage = (lo = -150, hi = 150) => {
       return ++revision;
     },
   };
-  return { bounds, phase: new WindowPhase(minute, calendar) };
+  return { bounds, phase: new WindowPhase(minute, calendar, lengthError) };
 };
 
 describe("The phase of windows", () => {
@@ -297,5 +298,66 @@ describe("What was asked of an instant", () => {
     expect([phase.widthMs(40_000), phase.endsAt(40_000), bounds(40_000)]).toEqual([530, 59_500, [500, 1_030]]);
     clock.observeDate(40_000, 40_000, 40_600);
     expect([phase.endsAt(40_000), phase.widthMs(40_000)]).toEqual([59_400, 430]);
+  });
+});
+
+describe("The stated length of windows", () => {
+  /** Minute 1 began between 59,950 and 60,020. Nothing is proved of the length. */
+  const unproved = () => {
+    const { phase } = stage(-20_000, 20_000, 1 / 100);
+    phase.fell(59_950, 60_020, 0, 0);
+    return phase;
+  };
+  const widthAfter = (phase: WindowPhase, at: number): number => phase.widthMs(at + minute) - phase.widthMs(at);
+
+  it("is not believed of a minute: the next one may begin 600 ms earlier or later", () => {
+    const phase = new WindowPhase(minute, fixedClock(-20_000, 20_000));
+    phase.fell(59_950, 60_020, 0, 0);
+    expect(phase.lo(120_020)).toBeCloseTo(-20 - 600, 6);
+    expect(widthAfter(phase, 60_020)).toBeCloseTo(2 * 600, 6);
+  });
+
+  it("is believed of a second, but for the drift of our clock", () => {
+    const phase = new WindowPhase(1_000, fixedClock(-200, 200));
+    phase.fell(950, 1_020, 0, 0);
+    expect(phase.lo(2_020)).toBeCloseTo(-20 - 0.65, 6);
+  });
+
+  it("is proved by falls far apart, as nearly as these are known", () => {
+    const phase = unproved();
+    expect(phase.fell(119_950, 120_020, 1, 1)).toBe(true);
+    // A minute lasts 59.93 s at least and 60.07 s at most.
+    expect(widthAfter(phase, 120_020)).toBeCloseTo(2 * 70, 6);
+    expect(phase.fell(6_059_950, 6_060_020, 100, 100)).toBe(true);
+    expect(widthAfter(phase, 6_060_020)).toBeCloseTo(2 * 39, 6);
+  });
+
+  it("is measured from the fall that is known best", () => {
+    const { phase } = stage(-20_000, 20_000, 1 / 100);
+    phase.fell(59_750, 60_250, 0, 0);
+    phase.fell(119_900, 120_100, 1, 1);
+    phase.fell(239_900, 240_100, 3, 3);
+    // Two minutes from the second fall are known to 200 ms, three from the first to 350 ms.
+    expect(widthAfter(phase, 240_100)).toBeCloseTo((2 * 200) / 2, 6);
+  });
+
+  it("is contained in what is assumed of longer windows, which are entered when they have begun", () => {
+    const phase = unproved();
+    // Windows are longer by 300 ms; each is seen to begin within 70 ms.
+    for (let index = 2; index <= 40; index++) {
+      const beganAt = index * 60_300 - 300;
+      expect(phase.begins(index, beganAt)).toBeGreaterThanOrEqual(beganAt);
+      expect(phase.fell(beganAt - 35, beganAt + 35, index - 1, index - 1)).toBe(true);
+    }
+  });
+
+  it("stays proved when the clock was disturbed, and is unproved again after a contradiction", () => {
+    const phase = unproved();
+    phase.fell(6_059_950, 6_060_020, 100, 100);
+    phase.forget();
+    phase.fell(6_119_950, 6_120_020, 101, 101);
+    expect(widthAfter(phase, 6_120_020)).toBeCloseTo(2 * 39, 6);
+    expect(phase.fell(6_150_000, 6_150_070, 102, 102)).toBe(false);
+    expect(widthAfter(phase, 6_150_070)).toBeCloseTo(2 * 600, 6);
   });
 });
