@@ -2,9 +2,9 @@
  * Write-ahead log: append-only, checksummed, durable on request, in segments that begin with a snapshot.
  *
  * Invariants: every record for which `commit` resolved is read back by each later run, unchanged and in order, or the
- * journal refuses to open; concurrent commits share one flush; after a failed write or flush every commit rejects until
- * a new segment was begun; a torn last line is dropped and reported, damage is refused unless the caller sets the
- * journal aside; segments are created atomically.
+ * journal refuses to open; commits of one instant share one flush, and so do all commits during a flush; after a
+ * failed write or flush every commit rejects until a new segment was begun; a torn last line is dropped and reported,
+ * damage is refused unless the caller sets the journal aside; segments are created atomically.
  * Not here: the records (the callers), the hash chain (record-chain.ts), files (disk.ts).
  */
 import { isSluiceError, messageOf, SluiceError } from "../errors.ts";
@@ -191,6 +191,8 @@ class SegmentedLog implements WriteAheadLog {
   #bytes: number;
   #waiting: string[] = [];
   #isFlushing = false;
+  /** True until the records of this instant are together; a commit meanwhile shares the flush that follows. */
+  #isGathering = false;
   /** The latest flush, ended or not. */
   #flushing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -220,6 +222,7 @@ class SegmentedLog implements WriteAheadLog {
   }
 
   commit(): Promise<void> {
+    if (this.#isGathering) return this.#flushing;
     if (!this.#isFlushing) {
       this.#flushing = this.#flush();
       return this.#flushing;
@@ -261,6 +264,9 @@ class SegmentedLog implements WriteAheadLog {
   async #flush(): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     this.#isFlushing = true;
+    this.#isGathering = true;
+    await Promise.resolve();
+    this.#isGathering = false;
     try {
       if (this.#waiting.length === 0) return;
       if (this.#bytes > this.#segmentBytes) await this.#rotate();

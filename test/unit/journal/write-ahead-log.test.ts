@@ -117,6 +117,22 @@ describe("The write-ahead log:", () => {
     expect((await opened(disk)).past).toHaveLength(50);
   });
 
+  it("makes the records of one instant durable with one flush, and a later record with the next", async () => {
+    const disk = memoryDisk();
+    const store = await opened(disk);
+    const before = disk.syncs;
+    const commit = (n: number): Promise<void> => {
+      store.append({ n });
+      return store.commit();
+    };
+    const instant = [commit(1), commit(2), commit(3)];
+    const later = Promise.all(instant).then(() => disk.syncs - before);
+    await Promise.all(instant);
+    await commit(4);
+    expect([await later, disk.syncs - before]).toEqual([1, 2]);
+    expect((await opened(disk)).past).toEqual([1, 2, 3, 4].map((n) => ({ n })));
+  });
+
   it("keeps what was committed whatever the crash does to the rest", async () => {
     await fc.assert(
       fc.asyncProperty(
