@@ -3,7 +3,7 @@
  * action is an order that is placed and, once it rests, canceled: two signed calls, one action at a time.
  *
  * Invariants: the service is another process, so that only the client's processor time is counted; every subject makes the same two
- * calls and parses both answers.
+ * calls and parses both answers; an action that does not end, or a strategy that fails, ends the process with the reason.
  */
 import { createHmac } from "node:crypto";
 import { constants, mkdtempSync, openSync, rmSync, write } from "node:fs";
@@ -146,10 +146,12 @@ const sluice = (journal) => async () => {
     ...(journal ? { journal: { dir: scratch() } } : {}),
   });
   const engine = createEngine(config);
+  let failed = () => undefined;
+  engine.on("strategy.failed", ({ error }) => failed(new Error(error)));
   await engine.start();
   return () =>
-    new Promise((resolve) => {
-      done = resolve;
+    new Promise((resolve, reject) => {
+      [done, failed] = [resolve, reject];
       asked.next();
     });
 };
@@ -162,12 +164,33 @@ const subjects = {
   sluice: sluice(true),
 };
 const act = await subjects[subject]();
-const measure = async ({ actions }) => {
-  const from = process.cpuUsage();
-  for (let i = 0; i < actions; i++) await act();
-  const { user, system } = process.cpuUsage(from);
-  process.send({ us: (user + system) / actions });
+
+/** On a busy machine an action takes tens of milliseconds; one that takes this long has lost something. */
+const actionMsMax = 60_000;
+const ended = async (action) => {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`an action did not end within ${actionMsMax / 1_000} s`)), actionMsMax);
+  });
+  await Promise.race([action, late]).finally(() => clearTimeout(timer));
 };
-process.on("message", (asked) => void measure(asked));
+
+const measure = async ({ actions }) => {
+  const wallMs = [];
+  const from = process.cpuUsage();
+  for (let i = 0; i < actions; i++) {
+    const startedAt = performance.now();
+    await ended(act());
+    wallMs.push(performance.now() - startedAt);
+  }
+  const { user, system } = process.cpuUsage(from);
+  process.send({ us: (user + system) / actions, wallMs });
+};
+const measured = (asked) =>
+  measure(asked).catch((error) => {
+    process.stderr.write(`${subject}: ${error.stack}\n`);
+    process.exit(1);
+  });
+process.on("message", (asked) => void measured(asked));
 process.on("disconnect", () => process.exit(0));
 process.send({ ready: true });

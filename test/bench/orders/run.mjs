@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
  * The orders bench: node test/bench/orders/run.mjs [--only calls,bytes,warm,cold,requotes,resting,live] [--scenario fill,rest] [--without-old]
- * [--top N] [--rounds N] [--compiled DIR] [--json]
+ * [--top N] [--rounds N] [--actions N] [--compiled DIR] [--json]
  *
  * Invariants: every measurement runs in a process of its own and beside what it is compared with, in turns; results on stdout, progress
  * on stderr; the exit code is 0 when every target is met, 1 when one is missed, 2 for a wrong command line.
@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { compileInto } from "../compile.mjs";
 import { baseline, compileBaseline } from "./package.mjs";
 import { scenarios } from "./scenarios.mjs";
-import { coldOrders, counted, liveActions, median, restingMoves, warmOrders, warmQuotes } from "./turns.mjs";
+import { coldOrders, counted, liveActions, median, quantile, restingMoves, warmOrders, warmQuotes } from "./turns.mjs";
 
 const parts = ["calls", "bytes", "warm", "cold", "requotes", "resting", "live"];
 const { values } = parseArgs({
@@ -23,21 +23,23 @@ const { values } = parseArgs({
     "without-old": { type: "boolean", default: false },
     top: { type: "string", default: "0" },
     rounds: { type: "string", default: "7" },
+    actions: { type: "string", default: "300" },
     compiled: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
 const chosen = values.only.split(",");
 const names = values.scenario.split(",");
-const [top, rounds] = [Number(values.top), Number(values.rounds)];
+const [top, rounds, actions] = [Number(values.top), Number(values.rounds), Number(values.actions)];
 if (
   chosen.some((part) => !parts.includes(part)) ||
   names.some((name) => !(name in scenarios)) ||
   !(top >= 0) ||
-  !(rounds >= 1)
+  !(rounds >= 1) ||
+  !(actions >= 1)
 ) {
   process.stderr.write(
-    `--only knows ${parts.join(", ")}; --scenario knows ${Object.keys(scenarios).join(", ")}; --top and --rounds are numbers.\n`,
+    `--only knows ${parts.join(", ")}; --scenario knows ${Object.keys(scenarios).join(", ")}; --top, --rounds and --actions are numbers.\n`,
   );
   process.exit(2);
 }
@@ -152,26 +154,27 @@ if (chosen.includes("resting")) {
 }
 
 if (chosen.includes("live")) {
-  progress("live");
-  const floor = "undici";
-  const found = await liveActions(
-    now,
-    [floor, "undici and a bare write", "node:http", "sluice without journal", "sluice"],
-    rounds,
-    500,
-  );
-  const before = old && (await liveActions(old, [floor, "sluice"], rounds, 500));
-  for (const [subject, times] of Object.entries(found)) {
-    const ratio = median(times.map((value, round) => value / found[floor][round]));
-    const earlier = before?.[subject];
+  const [floor, durable] = ["undici", "undici and a bare write"];
+  const size = { rounds, actions, progress };
+  const found = await liveActions(now, [floor, durable, "node:http", "sluice without journal", "sluice"], size);
+  const before = old && (await liveActions(old, [floor, "sluice"], size));
+  const over = (subject, base) => median(found[subject].us.map((us, round) => us / found[base].us[round]));
+  for (const [subject, { us, wallMs }] of Object.entries(found)) {
+    const earlier = before?.[subject]?.us;
+    const ratio = over(subject, floor);
     tell({
       what: `us of the client for an action over loopback, ${subject}`,
       old: earlier && median(earlier),
-      now: median(times),
+      now: median(us),
       ratio,
       ...(subject === "sluice" ? { judged: ratio, target: targets.live } : {}),
     });
+    const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => quantile(wallMs, share).toFixed(1));
+    details.push({ title: `${subject}: an action took ${p50} ms (median), ${p99} ms (p99), ${p999} ms (p99.9)` });
   }
+  details.push({
+    title: `sluice with its journal takes ${over("sluice", durable).toFixed(2)} times undici with a bare write`,
+  });
 }
 
 const line = (cells) => `| ${cells.join(" | ")} |`;
@@ -193,9 +196,9 @@ const table = [
     ]),
   ),
 ];
-const detailText = ({ title, rooms, functions }) => [
+const detailText = ({ title, rooms = [], functions = [] }) => [
   `\n${title}`,
-  `  ${rooms.map(([room, each]) => `${room} ${whole(each)}`).join(", ")}`,
+  ...(rooms.length === 0 ? [] : [`  ${rooms.map(([room, each]) => `${room} ${whole(each)}`).join(", ")}`]),
   ...functions.map(({ each, file, name }) => `  ${figure(each).padStart(8)}  ${file}: ${name}`),
 ];
 const missed = results.filter(({ met }) => met === false);

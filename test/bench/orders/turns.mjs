@@ -30,9 +30,14 @@ export const counted = (compiled, scenario, measure) =>
 const started = async (file, args) => {
   const child = fork(fileOf(file), args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   const waiting = [];
+  let ending;
   child.on("message", (answer) => waiting.shift()?.resolve(answer));
-  child.on("exit", (code) => waiting.shift()?.reject(new Error(`${file} ${args.join(" ")} ended with ${code}`)));
-  const answered = () => new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  child.on("exit", (code) => {
+    ending = new Error(`${file} ${args[0]} ended with ${code}`);
+    waiting.shift()?.reject(ending);
+  });
+  const answered = () =>
+    new Promise((resolve, reject) => (ending === undefined ? waiting.push({ resolve, reject }) : reject(ending)));
   await answered();
   return {
     ask: (message) => {
@@ -112,8 +117,21 @@ export const coldOrders = (packages, scenario, rounds) =>
     }
   });
 
-/** Microseconds of the client's for one action at a service in another process. `subjects` are names of live-client.mjs. */
-export const liveActions = async (compiled, subjects, rounds, actions) => {
+/** Addresses and keys of a service that has just been started; an error where it ends instead. */
+const readyFacts = async (service) => {
+  const died = once(service, "exit").then(([code]) => {
+    throw new Error(`the service ended with ${code}`);
+  });
+  const [line] = await Promise.race([once(service.stdout, "data"), died]);
+  died.catch(() => undefined);
+  return JSON.parse(String(line));
+};
+
+/**
+ * The client's side of actions at a service in another process: microseconds of processor time of an action, one figure a round, and
+ * milliseconds on the wall of every action. `subjects` are names of live-client.mjs.
+ */
+export const liveActions = async (compiled, subjects, { rounds, actions, progress }) => {
   const checkout = fileURLToPath(new URL("../../..", import.meta.url));
   const service = spawn(process.execPath, ["src/cli/sluice.mjs", "venue", "--json", "--no-limits", "--seed", "bench"], {
     cwd: checkout,
@@ -121,13 +139,31 @@ export const liveActions = async (compiled, subjects, rounds, actions) => {
   });
   const children = {};
   try {
-    const { url, wsUrl, keys } = JSON.parse(String((await once(service.stdout, "data"))[0]));
+    const { url, wsUrl, keys } = await readyFacts(service);
     const facts = JSON.stringify({ url, wsUrl, key: keys[0], compiled });
     for (const name of subjects) children[name] = await started("live-client.mjs", [name, facts]);
-    for (let i = 0; i < 4; i++) for (const child of Object.values(children)) await child.ask({ actions: 500 });
-    return await inTurns(subjects, rounds, async (name) => (await children[name].ask({ actions })).us);
+    for (let i = 0; i < 4; i++) {
+      progress(`live, warm-up ${i + 1} of 4`);
+      for (const child of Object.values(children)) await child.ask({ actions });
+    }
+    const found = await inTurns(subjects, rounds, async (name) => {
+      progress(`live, ${name}`);
+      return children[name].ask({ actions });
+    });
+    return Object.fromEntries(
+      Object.entries(found).map(([name, all]) => [
+        name,
+        { us: all.map(({ us }) => us), wallMs: all.flatMap(({ wallMs }) => wallMs) },
+      ]),
+    );
   } finally {
     for (const child of Object.values(children)) child.end();
     service.kill();
   }
+};
+
+/** The value that a share of the others is not above: 0.99 for the 99th percentile. */
+export const quantile = (values, share) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
 };
