@@ -44,7 +44,7 @@ ${runTable(report, link)}</main>
 };
 
 const chanceSection = (texts: readonly string[]): Markup =>
-  texts.length === 0 ? nothing : html`<h2>How much is chance</h2>${texts.map((text) => html`<p>${text}</p>`)}`;
+  texts.length === 0 ? nothing : html`<h2>Selection bias</h2>${texts.map((text) => html`<p>${text}</p>`)}`;
 
 type Link = (index: number) => Markup;
 
@@ -140,8 +140,8 @@ const pictures = (report: SweepReport): Markup => {
     trainings,
     by,
     unit,
-  )}<p class="soft">A mark is a run and leads to its row.${marks}</p><div class="plots">${optionPlots(space, dots, unit)}
-<div class="rest"><h3>Heat map</h3><p class="soft">${folds === undefined ? "All runs." : "Trainings only: what was out of sample is above."}${others}</p>${heatMap(
+  )}<p class="soft">Each mark is a run and links to its row.${marks}</p><div class="plots">${optionPlots(space, dots, unit)}
+<div class="rest"><h3>Heat map</h3><p class="soft">${folds === undefined ? "All runs." : "Trainings only: out-of-sample results are above."}${others}</p>${heatMap(
     space,
     trainings,
     by,

@@ -48,7 +48,7 @@ export const parallelPlot = (space: readonly Axis[], dots: readonly Dot[], score
   const rest = unseen === 0 ? "" : ` ${counted(unseen, "worse run")} not drawn.`;
   const lines = shown.map((dot, rank) => lineOf(dot, rank / shown.length, sheet)).reverse();
   const columns = axes.map((axis, index) => axisOf(axis.name, xOf(index, sheet), namesOf(axis)));
-  return html`<figure class="parallel"><figcaption>Each line is a run and leads to its row; the better its ${by}, the stronger. The best has marks.${rest}</figcaption>
+  return html`<figure class="parallel"><figcaption>Each line is a run and links to its row; the better its ${by}, the stronger. The best has marks.${rest}</figcaption>
 <div class="scroll" role="region" aria-label="Parallel coordinates" tabindex="0"><svg class="sheet" style="min-width:${axes.length * axisPxMin + 80}px" role="group" aria-label="${label}">
 <svg viewBox="0 0 ${wide} ${high}" width="100%" height="${high}" preserveAspectRatio="none">${lines}</svg>
 ${columns}${axisOf(by, xOf(axes.length, sheet), ticks)}${shown[0] === undefined ? nothing : marksOf(shown[0], sheet)}</svg></div></figure>`;

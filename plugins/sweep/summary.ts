@@ -24,7 +24,7 @@ const caveats = ({ choice, runs: { pruned = 0 } }: SweepReport): readonly string
     pruned > 0 ? ["runs that fell behind were given up, so that the median and the spread are of better ones"] : [];
   const reasons = [...guided, ...cut];
   if (reasons.length === 0) return [];
-  return [`The comparison with chance is distorted here: ${reasons.join("; ")}. Go by what is out of sample.`];
+  return [`The comparison with chance is distorted here: ${reasons.join("; ")}. Use the out-of-sample results.`];
 };
 
 const text = (value: number): string => amount(value.toFixed(8), 2);

@@ -82,7 +82,7 @@ export class Actions {
       title: isOne ? "Cancel one order" : `Cancel ${words}`,
       points: [
         isOne ? `The order ${where.clOrdId} will be canceled.` : `${orders} will be canceled.`,
-        "Strategies go on: one that still wants such an order may place it again. Halt first where that must not be.",
+        "Strategies continue: one that still wants such an order may place it again. To prevent that, halt first.",
       ],
       confirm: isOne ? "Cancel the order" : `Cancel ${orders}`,
       danger: true,
@@ -123,16 +123,16 @@ export class Actions {
     const others = rows.filter((row) => row.strategy !== strategy && own.some((one) => one.instId === row.instId));
     const orders = openIn(this.#shown, { strategy });
     this.#confirm({
-      title: instId === undefined ? `Close what ${strategy} holds` : `Close ${instId} of ${strategy}`,
+      title: instId === undefined ? `Close the positions of ${strategy}` : `Close ${instId} of ${strategy}`,
       points: [
         `${strategy} is halted: it places nothing until you resume it. ${orders === 0 ? "It has no open order." : `Its ${countOf(orders, "open order")} will be canceled, exits as well.`}`,
         own.length === 0
-          ? "It holds nothing now."
-          : `Then what it holds is closed at the market: ${own.map((row) => closingOrder(row.qty, row.instId)).join(", ")}.`,
+          ? "It has no position now."
+          : `Then its positions are closed at the market: ${own.map((row) => closingOrder(row.qty, row.instId)).join(", ")}.`,
         others.length === 0
-          ? "Nothing else of the account is closed."
+          ? "No other position of the account is closed."
           : `Other strategies keep theirs: ${others.map((row) => `${row.strategy} ${heldWords(row.qty, row.instId)}`).join(", ")}.`,
-        "What it costs depends on the market.",
+        "The cost depends on the market.",
       ],
       confirm: `Halt ${shortName(strategy)} and close`,
       danger: true,
@@ -148,15 +148,15 @@ export class Actions {
     const orders =
       openOrders === 0
         ? "It has no open order."
-        : `Its ${countOf(openOrders, "open order")} stay until it says what it wants.`;
+        : `Its ${countOf(openOrders, "open order")} stay until it emits wanted orders.`;
     this.#room.ask({
       title: `Options of ${name}`,
       content: (
         <>
           <Points
             texts={[
-              `${name} is ended and started again with what you change here. ${orders}`,
-              "A restart of the engine takes the config's options again.",
+              `${name} restarts with the changed options. ${orders}`,
+              "The next run of the engine uses the options of the config again.",
             ]}
           />
           <OptionsForm fields={form} />
@@ -258,8 +258,7 @@ const accountPositions = (engines: readonly SourceState[]): readonly AccountPosi
     });
   });
 
-const foreign =
-  "What other programs hold of it on this account is closed as well. What it costs depends on the market.";
+const foreign = "Positions of other programs in it on this account are closed as well. The cost depends on the market.";
 
 /** Orders that sell what strategies hold of spot. */
 const spotHoldings = (engines: readonly SourceState[]) =>
@@ -273,8 +272,8 @@ const closingAll = (positions: readonly AccountPosition[], spot: readonly string
   positions.length === 0
     ? "Then every position of the account is closed at the market. None is known now."
     : `Then every position of the account is closed at the market: ${positions.map(({ orders }) => orders).join(", ")}.`,
-  ...(spot.length === 0 ? [] : [`What strategies hold of spot is sold: ${spot.join(", ")}.`]),
-  "Positions that other programs opened on this account are closed as well. What it costs depends on the market.",
+  ...(spot.length === 0 ? [] : [`Spot holdings of strategies are sold: ${spot.join(", ")}.`]),
+  "Positions that other programs opened on this account are closed as well. The cost depends on the market.",
 ];
 
 const closingOne = ({ engine, instId, orders }: AccountPosition) => {
@@ -283,8 +282,8 @@ const closingOne = ({ engine, instId, orders }: AccountPosition) => {
     Number(qty) === 0 ? `${strategy} (flat)` : `${strategy} (${heldWords(qty, instId)})`,
   );
   return [
-    `Every strategy that trades ${instId} is halted, its orders canceled${names.length === 0 ? "" : `: ${names.join(", ")}`}. Others go on.`,
-    `Then the account's position is closed at the market: ${orders}. What strategies hold of it counts as closed.`,
+    `Every strategy that trades ${instId} is halted, its orders canceled${names.length === 0 ? "" : `: ${names.join(", ")}`}. Others continue.`,
+    `Then the account's position is closed at the market: ${orders}. The positions of strategies in it count as closed.`,
     foreign,
   ];
 };
@@ -293,7 +292,7 @@ const heldText = (engines: readonly SourceState[], strategy: string | undefined)
   const held = engines
     .flatMap((engine) => engine.list("positions"))
     .filter((row) => Number(row.qty) !== 0 && (strategy === undefined || row.strategy === strategy));
-  if (held.length === 0) return "No position is held.";
+  if (held.length === 0) return "There is no open position.";
   const names = held.map(
     ({ qty, instId }) => `${Number(qty) > 0 ? "long" : "short"} ${shortFigure(qty.replace("-", ""))} ${instId}`,
   );
@@ -310,7 +309,7 @@ const Points = ({ texts }: { texts: readonly string[] }) => (
 
 const Reason = ({ otherwise }: { otherwise: string }) => (
   <label class="field">
-    <span>Why (for the journal)</span>
+    <span>Reason (for the journal)</span>
     <input type="text" name="reason" maxLength={200} placeholder={otherwise} autocomplete="off" />
   </label>
 );
@@ -325,7 +324,7 @@ const ClosingPoints = ({ positions, spot, isOne }: Closing) => {
     <>
       {positions.length > 0 && (
         <label class="field">
-          <span>What is closed</span>
+          <span>Positions to close</span>
           <select
             name="position"
             onChange={({ currentTarget }) => {

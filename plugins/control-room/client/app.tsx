@@ -55,16 +55,16 @@ const shortcutsOf = (room: Room, actions: Actions): readonly Shortcut[] => {
     { key: "0", what: "all engines", act: () => room.showAll() },
     { key: "h", what: "halt, or resume", act: ifAllowed(turn) },
     { key: "c", what: "cancel all open orders", act: ifAllowed(() => actions.cancel({}, "all open orders")) },
-    { key: "/", shown: "/", what: "filter the list in sight", act: focusFilter },
+    { key: "/", shown: "/", what: "filter the visible list", act: focusFilter },
     {
       key: " ",
       shown: "Space",
-      what: "play or pause a played run",
+      what: "play or pause a replayed run",
       act: () => actions.play({ paused: room.playback.value?.paused === false }),
     },
-    { key: "f", what: "the next fill of a played run", act: () => actions.play({ toNextFill: true }) },
+    { key: "f", what: "the next fill of a replayed run", act: () => actions.play({ toNextFill: true }) },
     { key: "?", shown: "?", what: "this list", act: () => room.ask(keyList(shortcuts)) },
-    { key: "escape", shown: "Esc", what: "close what is open", act: () => room.closeStory() },
+    { key: "escape", shown: "Esc", what: "close the open panel", act: () => room.closeStory() },
   ];
   return shortcuts;
 };

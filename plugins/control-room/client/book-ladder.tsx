@@ -77,9 +77,9 @@ export const BookLadder = ({ state, instId }: { state: SourceState; instId: stri
           {bids.map(row("bid"))}
         </tbody>
       </table>
-      {isUnrecorded && <p class="empty">Books are not recorded: best prices alone.</p>}
+      {isUnrecorded && <p class="empty">Books are not recorded: best prices only.</p>}
       {!isUnrecorded && levels.length === 0 && (
-        <p class="empty">No book yet: the engine follows it once a strategy does.</p>
+        <p class="empty">No book yet: the engine subscribes to it when a strategy does.</p>
       )}
     </div>
   );

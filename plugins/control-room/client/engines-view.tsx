@@ -38,7 +38,7 @@ const Card = ({ watched, open }: { watched: WatchedEngine; open: () => void }) =
           <span class={`chip ${tone}`}>{words}</span>
         </span>
         <p class={`big ${money.length === 1 ? toneOf(money[0]?.profit) : ""}`}>
-          {money.map(({ profit, currency }) => `${gainText(profit)} ${currency}`).join(", ") || "nothing traded yet"}
+          {money.map(({ profit, currency }) => `${gainText(profit)} ${currency}`).join(", ") || "no trades yet"}
         </p>
         <p class="soft">{aboutOf(watched)}</p>
       </button>

@@ -90,7 +90,7 @@ export const EquityChart = ({ watched, room, height }: { watched: WatchedEngine;
   return (
     <ChartGroup label="Profit over time" time={curves.time} charts={curves.charts.value} room={room}>
       <Choice label="currency of the curve" {...bound(chosen)} choices={currencies} hidden={currencies.length < 2} />
-      <span class="soft">{left > 0 ? `${countOf(left, "strategy", "strategies")} without a line` : ""}</span>
+      <span class="soft">{left > 0 ? `${countOf(left, "strategy", "strategies")} not shown` : ""}</span>
     </ChartGroup>
   );
 };

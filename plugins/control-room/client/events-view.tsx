@@ -19,8 +19,8 @@ const tones: Readonly<Record<string, string>> = { info: "", warn: "amber", bad: 
 
 const severities = [
   ["", "all events"],
-  ["warn", "notes and troubles"],
-  ["bad", "troubles"],
+  ["warn", "warnings and problems"],
+  ["bad", "problems"],
 ] as const;
 
 const markedText = ({ severity, text }: EventRow) => `${marks[severity] ?? ""}${text}`;
@@ -43,7 +43,7 @@ const columnsOf = (now: () => number): readonly TableColumn<EventRow>[] => [
     narrow: 128,
   },
   {
-    name: "what",
+    name: "text",
     text: markedText,
     tone: ({ severity }) => tones[severity] ?? "",
     isText: true,
@@ -51,7 +51,7 @@ const columnsOf = (now: () => number): readonly TableColumn<EventRow>[] => [
     narrow: 220,
     grow: true,
   },
-  { name: "event", text: ({ type }) => type, isText: true, width: 150, wide: true },
+  { name: "type", text: ({ type }) => type, isText: true, width: 150, wide: true },
 ];
 
 export const EventsView = ({ watched }: { watched: WatchedEngine }) => {
@@ -77,7 +77,7 @@ export const EventsView = ({ watched }: { watched: WatchedEngine }) => {
         columns={columns}
         rows={rows}
         keyOf={({ seq }) => String(seq)}
-        empty={word + least === "" ? "Nothing has happened yet." : "No event fits the filter."}
+        empty={word + least === "" ? "No events yet." : "No event matches the filter."}
         rowTone={(row) => (row.severity === "bad" ? "tone-bad" : "")}
       />
     </div>

@@ -13,7 +13,7 @@ import { exactInstant } from "./wording.ts";
 
 type NamedHealth = HealthRow & { name: string };
 
-const states: Readonly<Record<string, string>> = { ok: "ok", warn: "▲ look at it", bad: "■ bad" };
+const states: Readonly<Record<string, string>> = { ok: "ok", warn: "▲ warning", bad: "■ problem" };
 const ranks = ["bad", "warn", "ok"];
 
 const valueText = ({ value, unit }: NamedHealth) => {
@@ -24,7 +24,7 @@ const valueText = ({ value, unit }: NamedHealth) => {
 };
 
 const columns: readonly TableColumn<NamedHealth>[] = [
-  words("what", ({ name }) => name, { width: 200, narrow: 138, grow: true }),
+  words("item", ({ name }) => name, { width: 200, narrow: 138, grow: true }),
   { name: "value", text: valueText, title: ({ value }) => String(value), width: 250, narrow: 106 },
   words("state", ({ state }) => states[state] ?? state, {
     value: ({ state }) => ranks.indexOf(state),

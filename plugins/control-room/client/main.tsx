@@ -27,7 +27,7 @@ const follow = async () => {
       room.problem.value =
         error instanceof Refused
           ? `Not allowed: ${error.message} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`
-          : "The engine's process cannot be reached. Trying again …";
+          : "The engine's process cannot be reached. Reconnecting …";
     }
     await afterMs(againMs);
   }

@@ -81,7 +81,7 @@ export const fillColumns = (now: () => number): readonly TableColumn<FillRow>[] 
     width: 104,
     wide: true,
   }),
-  words("as", ({ liquidity }) => liquidity, { width: 66, wide: true }),
+  words("liquidity", ({ liquidity }) => liquidity, { width: 76, wide: true }),
   strategyColumn,
   decimals("held after", ({ position }) => position, shortFigure, { title: () => "", width: 92, wide: true }),
 ];

@@ -24,7 +24,7 @@ const narrowPx = 900;
 const useStory = (source: string, clOrdId: string, changedAt: number | undefined) => {
   const told = useSignal<{ events: readonly StoryEvent[]; said: string }>({
     events: [],
-    said: "Asking the engine …",
+    said: "Loading …",
   });
   const askedAt = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
@@ -61,10 +61,10 @@ const factsOf = (order: OrderRow): readonly (readonly [name: string, text: strin
   [
     "filled",
     order.filledQty === "" || Number(order.filledQty) === 0
-      ? "nothing"
+      ? "none"
       : `${shortFigure(order.filledQty)} at ${averageText(order.avgPx)}`,
   ],
-  ...(order.reason === "" ? [] : [["why", order.reason] as const]),
+  ...(order.reason === "" ? [] : [["reason", order.reason] as const]),
   ["id", order.clOrdId],
 ];
 
@@ -87,7 +87,7 @@ export const OrderStory = ({ clOrdId, watched, room, actions }: Parts) => {
       {order?.isFinal === false && (
         <Button text="Cancel this order …" act={() => actions.cancel({ clOrdId }, "one order")} class="acts" />
       )}
-      <h3>What happened</h3>
+      <h3>Events</h3>
       <ol class="steps">
         {events.map((event, index) => (
           <Step key={event.seq} event={event} before={events[index - 1]} />

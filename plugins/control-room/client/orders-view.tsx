@@ -19,7 +19,7 @@ import type { WatchedEngine } from "./watched-engine.ts";
 
 const kinds = [
   ["open", "open orders"],
-  ["over", "orders that are over"],
+  ["over", "finished orders"],
   ["all", "all orders"],
   ["fills", "fills"],
 ] as const;
@@ -77,7 +77,7 @@ const CancelShown = ({ filter, actions }: { filter: Filter; actions: Actions }) 
       label={
         words === ""
           ? "cancel the open orders that the filters show"
-          : "Words cannot be asked for: choose by strategy, instrument and side, or clear the words."
+          : "Orders cannot be canceled by words: choose by strategy, instrument and side, or clear the words."
       }
       act={cancel}
       class="acts"
@@ -88,7 +88,7 @@ const CancelShown = ({ filter, actions }: { filter: Filter; actions: Actions }) 
 
 const emptyOrders = (orders: readonly OrderRow[], kind: string) => {
   if (kind === "open" && orders.every(({ isFinal }) => isFinal)) return "No order is open.";
-  return orders.length === 0 ? "No order was placed yet." : "No order fits the filter.";
+  return orders.length === 0 ? "No orders yet." : "No order matches the filter.";
 };
 
 export const OrdersView = ({ watched, room, actions }: { watched: WatchedEngine; room: Room; actions: Actions }) => {
@@ -126,7 +126,7 @@ export const OrdersView = ({ watched, room, actions }: { watched: WatchedEngine;
     <div class="fill withstory">
       <div class="fill">
         <div class="bar">
-          <Choice label="what is listed" {...bound(signals.kind)} choices={kinds} />
+          <Choice label="list" {...bound(signals.kind)} choices={kinds} />
           <Search label="filter orders by words" of={signals.words} />
           <Choice label="strategy" {...bound(signals.strategy)} choices={offered("all strategies", strategies)} />
           <Choice label="instrument" {...bound(signals.instId)} choices={offered("all instruments", instIds)} />
@@ -143,7 +143,7 @@ export const OrdersView = ({ watched, room, actions }: { watched: WatchedEngine;
             columns={columns.fills}
             rows={rows as readonly FillRow[]}
             keyOf={({ seq }) => String(seq)}
-            empty={all.length === 0 ? "Nothing was filled yet." : "No fill fits the filter."}
+            empty={all.length === 0 ? "No fills yet." : "No fill matches the filter."}
             chosen={open}
             sort={latestFirst}
           />

@@ -81,7 +81,7 @@ export const positionColumns = (close: (row: PositionRow) => void): readonly Tab
   decimals("fees", ({ fees }) => fees, moneyText, { width: 78, wide: true }),
   decimals("profit", ({ profit }) => profit, gainText, {
     text: ({ profit, currency }) => `${gainText(profit)} ${currency}`,
-    title: ({ profit, realised, currency }) => `${profit} ${currency}, of it realised ${realised}`,
+    title: ({ profit, realised, currency }) => `${profit} ${currency}, ${realised} of it realised`,
     tone: ({ profit }) => toneOf(profit),
     width: 156,
     narrow: 117,
@@ -90,7 +90,7 @@ export const positionColumns = (close: (row: PositionRow) => void): readonly Tab
     name: "",
     label: "close",
     text: (row) => (isFlat(row) ? "" : "Close …"),
-    title: (row) => (isFlat(row) ? "" : `close what ${row.strategy} holds of ${row.instId}`),
+    title: (row) => (isFlat(row) ? "" : `close the position of ${row.strategy} in ${row.instId}`),
     press: close,
     width: 74,
     wide: true,

@@ -103,7 +103,7 @@ const LastEvents = ({ watched }: { watched: WatchedEngine }) => {
         {events.map((row, place) => (
           <EventLine key={place} row={row} now={now} />
         ))}
-        {events.length === 0 && <li class="empty">Nothing has happened yet.</li>}
+        {events.length === 0 && <li class="empty">No events yet.</li>}
       </ol>
     </section>
   );

@@ -45,7 +45,7 @@ const lookOfOne = (watched: WatchedEngine | undefined, problem: string): Look =>
       : `${engine.name} is ${modeText({ mode: engine.mode, full: engine.full })}: ${engine.reason}`;
   const stopped =
     engine?.state === "stopped" && engine.playback === undefined
-      ? `${engine.name} has stopped. What is shown is how it ended.`
+      ? `${engine.name} has stopped. The page shows its last state.`
       : "";
   const isCurrent = watched?.isOld !== true || engine?.state === "stopped";
   return {
@@ -56,7 +56,7 @@ const lookOfOne = (watched: WatchedEngine | undefined, problem: string): Look =>
       tone: watched?.feed.state.state === "open" && watched.isFresh ? "good" : "bad",
     },
     banner: {
-      text: trouble === "" ? stopped || mode : `${trouble} What is shown is old. Trying again …`,
+      text: trouble === "" ? stopped || mode : `${trouble} The data is old. Reconnecting …`,
       tone: trouble !== "" || engine?.mode === "halted" ? "bad" : "amber",
     },
     trouble,
@@ -95,9 +95,8 @@ const lookOfAll = (engines: readonly WatchedEngine[]): Look => {
   const running = engines.filter(isTrading);
   const halted = running.filter(({ engine }) => engine?.mode === "halted").length;
   const namesOf = (some: readonly WatchedEngine[]) => some.map(({ name }) => name).join(", ");
-  const trouble =
-    gone.length === 0 ? "" : `Not connected: ${namesOf(gone)}. What is shown of them is old. Trying again …`;
-  const reading = readOnly.length === 0 ? "" : `Only read, and not halted from here: ${namesOf(readOnly)}.`;
+  const trouble = gone.length === 0 ? "" : `Not connected: ${namesOf(gone)}. Their data is old. Reconnecting …`;
+  const reading = readOnly.length === 0 ? "" : `Read-only, cannot be halted here: ${namesOf(readOnly)}.`;
   return {
     name: `${engines.length} engines`,
     state: {

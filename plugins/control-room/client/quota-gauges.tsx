@@ -41,7 +41,7 @@ const Gauge = ({ row, now }: { row: QuotaRow; now: number }) => {
     `${figure(spent)} of ${figure(capacity)} ${unitOf(row)} used`,
     ...(others > 0 ? [`${figure(others)} by other clients`] : []),
     ...(row.mode === "floor" ? ["spent evenly, without the service's counts"] : []),
-    ...(kept > 0 ? [`${figure(kept)} kept for exits`] : []),
+    ...(kept > 0 ? [`${figure(kept)} reserved for exits`] : []),
   ].join(" · ");
   return (
     <div class={`gauge${spent + kept >= capacity ? " full" : ""}`}>
@@ -82,7 +82,7 @@ export const QuotaGauges = ({ watched: { state, now } }: { watched: WatchedEngin
       {rows.map(([key, row]) => (
         <Gauge key={key} row={row} now={now} />
       ))}
-      {rows.length === 0 && <p class="empty">The first answer of the service contains the limits.</p>}
+      {rows.length === 0 && <p class="empty">No limits yet: they come with the first response of the service.</p>}
     </div>
   );
 };

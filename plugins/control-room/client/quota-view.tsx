@@ -34,7 +34,7 @@ const waitingColumns: readonly TableColumn<Waiting>[] = [
     narrow: 110,
     grow: true,
   }),
-  words("of", ({ owner }) => owner, { width: 150, narrow: 84 }),
+  words("owner", ({ owner }) => owner, { width: 150, narrow: 84 }),
   counts("waiting", ({ queued }) => queued, {
     tone: ({ queued }) => (queued > 0 ? "amber" : ""),
     width: 80,
@@ -75,7 +75,7 @@ export const QuotaView = ({ watched }: { watched: WatchedEngine }) => (
           columns={waitingColumns}
           rows={waitingIn(watched)}
           keyOf={({ key }) => key}
-          empty="Nothing waits, and nothing is in flight."
+          empty="No action waits or is in flight."
           sort={{ column: 0, down: false }}
           most={14}
         />
@@ -87,7 +87,7 @@ export const QuotaView = ({ watched }: { watched: WatchedEngine }) => (
           columns={spentColumns}
           rows={watched.state.list("strategies")}
           keyOf={({ name }) => name}
-          empty="No strategy has spent anything yet."
+          empty="No weight spent yet."
           sort={{ column: 1, down: true }}
           most={14}
         />

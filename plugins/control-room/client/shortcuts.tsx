@@ -31,7 +31,7 @@ export const keyHandler = (shortcuts: readonly Shortcut[]) => (event: KeyboardEv
 export const keyList = (shortcuts: readonly Shortcut[]): Question => {
   const rows = [
     ...shortcuts.map(({ key, shown = key.toUpperCase(), what }) => [shown, what] as const),
-    ["↑ ↓ Enter", "walk through a table, and open what is chosen"],
+    ["↑ ↓ Enter", "move through a table, and open the selected row"],
     ["← → + − 0", "in a chart: pan, zoom, show all; End follows the present"],
   ] as const;
   return {

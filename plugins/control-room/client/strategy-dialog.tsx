@@ -20,10 +20,10 @@ const factsOf = (row: StrategyRow, state: SourceState): readonly (readonly [name
   const held = heldBy(state, row.name).map(({ qty, instId }) => `${shortFigure(qty)} ${instId}`);
   return [
     ["state", row.state === "running" ? modeText(row) : row.state],
-    ...(row.reason === "" ? [] : [["why", row.reason] as const]),
+    ...(row.reason === "" ? [] : [["reason", row.reason] as const]),
     ...(row.error === undefined ? [] : [["error", row.error] as const]),
-    ["profit", profits.join(", ") || "nothing traded yet"],
-    ["holds", held.join(", ") || "nothing"],
+    ["profit", profits.join(", ") || "no trades yet"],
+    ["positions", held.join(", ") || "none"],
     [
       "orders",
       `${countOf(row.openOrders, "open order")}, ${countOf(row.fills, "fill")}, ${figure(row.weight)} weight spent`,
@@ -63,7 +63,7 @@ export const openStrategy = (room: Room, state: SourceState, name: string, actio
           {JSON.stringify(row.options ?? {}, null, 2)}
         </pre>
         {mayAct && row.schema === undefined && (
-          <p class="soft">It declares no schema, so its options cannot be changed here.</p>
+          <p class="soft">The strategy declares no schema, so its options cannot be changed here.</p>
         )}
         <div class="bar">
           {mayAct && <Buttons row={row} isFlat={heldBy(state, name).length === 0} actions={actions} />}

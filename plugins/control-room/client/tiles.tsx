@@ -25,7 +25,7 @@ export const openOrders = (state: SourceState) => {
 };
 
 const moneyTile = (row: MoneyRow | undefined): Tile => {
-  if (row === undefined) return { name: "Profit", value: "–", more: "nothing was traded yet" };
+  if (row === undefined) return { name: "Profit", value: "–", more: "no trades yet" };
   const { currency, profit, realised, unrealised, fees } = row;
   return {
     name: `Profit in ${currency}`,
@@ -41,7 +41,7 @@ const ordersTile = (state: SourceState): Tile => {
   return {
     name: "Open orders",
     value: figure(resting),
-    more: waiting === 0 ? "none on its way" : `${figure(waiting)} on their way`,
+    more: waiting === 0 ? "none being placed" : `${figure(waiting)} being placed`,
   };
 };
 
@@ -62,7 +62,7 @@ const weightTile = ({ state, now }: WatchedEngine): Tile | undefined => {
   const [minute] = minutes.sort((a, b) => leftOf(a) - leftOf(b));
   if (minute === undefined) return undefined;
   const { capacity, reserved, scope, windowEndsAt } = minute;
-  const until = windowEndsAt <= now ? "" : `, new in ${leftText(windowEndsAt - now)}`;
+  const until = windowEndsAt <= now ? "" : `, resets in ${leftText(windowEndsAt - now)}`;
   return {
     name: "Weight left",
     value: figure(leftOf(minute)),
@@ -79,7 +79,7 @@ const queueTile = (state: SourceState): Tile => {
     return { name, value: "–", more: state.lacks("limits") ? "not recorded" : `not recorded · ${flying}` };
   return {
     name,
-    value: queued === 0 ? "nothing" : countOf(queued, "action"),
+    value: queued === 0 ? "none" : countOf(queued, "action"),
     more: flying,
     tone: queued > 0 ? "amber" : "",
   };

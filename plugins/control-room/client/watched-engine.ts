@@ -86,9 +86,9 @@ export class WatchedEngine {
       return `The engine refused the token of this page: ${text} Open the link that the engine printed when it started; tokens of your own go behind it: #token=…`;
     if (this.engine?.state === "stopped") return "";
     if (state === "lost") return text;
-    if (this.engine?.state === "gone") return "The engine is gone: it ended without a word.";
+    if (this.engine?.state === "gone") return "The engine ended without a message.";
     if (!this.isFresh)
-      return `The engine has not moved for ${leftText(this.feed.engineSilentMs)}: its process lives, but its thread is busy or blocked.`;
+      return `The engine has not responded for ${leftText(this.feed.engineSilentMs)}: its process runs, but its thread is busy or blocked.`;
     return "";
   }
 

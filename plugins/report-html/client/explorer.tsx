@@ -11,7 +11,7 @@ import type { Exploration } from "./exploration.ts";
 import { Toolbar } from "./toolbar.tsx";
 
 const help =
-  "Arrow keys pan, with Shift further; plus and minus zoom; 0 shows all; N and P go to the next and the previous fill; Enter looks closer; Escape lets go.";
+  "Arrow keys pan, with Shift further; plus and minus zoom; 0 shows all; N and P go to the next and the previous fill; Enter zooms to the selected fill; Escape clears the selection.";
 
 export const Explorer = ({ of }: { of: Exploration }) => {
   const takeKeys = (event: KeyboardEvent) => {

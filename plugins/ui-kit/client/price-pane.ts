@@ -198,7 +198,7 @@ const widened = ([low, high]: [number, number], { each, bands }: Resting): [numb
   return [least, most];
 };
 
-const sources = { quote: "middle of the best prices", trade: "traded prices", candle: "recorded bars", bar: "bars" };
+const sources = { quote: "mid price", trade: "traded prices", candle: "recorded bars", bar: "bars" };
 
 const aboutOf = (
   { bars: { barMs }, groups, resting }: { bars: Bars; groups: readonly FillGroup[]; resting: Resting },

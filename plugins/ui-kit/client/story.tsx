@@ -31,7 +31,7 @@ const GroupStory = ({ data, group }: { data: PriceData; group: FillGroup }) => {
       </strong>
       <p>{`at ${figure(px, places + 2)} on average, ${figure(low, places)} to ${figure(high, places)} (${instId})`}</p>
       <p>{`fees ${figure(fee)} ${data.currency}`}</p>
-      <p class="soft">{`${from} to ${to?.slice(11)}. Zoom in, or press Enter, to see each.`}</p>
+      <p class="soft">{`${from} to ${to?.slice(11)}. Zoom in to see each fill.`}</p>
     </>
   );
 };
@@ -51,7 +51,7 @@ const FillStory = ({ data, fill }: { data: PriceData; fill: number }) => {
       <p>{`${instId}, ${side}, ${fee < 0 ? "rebate" : "fee"} ${figure(Math.abs(fee))}`}</p>
       <p class="soft">{instant(at + data.startAt)}</p>
       {order < 0 ? (
-        <p class="soft">of no order of a strategy</p>
+        <p class="soft">not from an order of a strategy</p>
       ) : (
         <OrderStory data={data} order={order} filledAt={at} />
       )}

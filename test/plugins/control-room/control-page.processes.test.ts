@@ -203,7 +203,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     expect(await page.innerText(".tiles")).toMatch(new RegExp(`Open orders\\s+${open_}\\s`));
     expect(await page.innerText(".tiles")).toMatch(/Positions held\s+3\s/);
     expect(await page.innerText(".tiles")).toMatch(/Waiting for quota\s+3 actions/);
-    expect(await page.innerText(".gauges")).toContain("105 kept for exits");
+    expect(await page.innerText(".gauges")).toContain("105 reserved for exits");
     expect(await seen(page, ".chip.real")).toBe("mainnet: real money");
   });
 
@@ -510,7 +510,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     engine.change(6_000, 1_000);
     const page = await open();
     await show(page, "Orders");
-    await page.selectOption("select[aria-label='what is listed']", "all");
+    await page.selectOption("select[aria-label='list']", "all");
     const rows = page.locator("[aria-label^='Orders'] tbody tr[data-index]");
     expect(await rows.count()).toBeLessThan(60);
     await page.click("[aria-label^='Orders'] th button:text-is('price')");

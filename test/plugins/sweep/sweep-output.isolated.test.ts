@@ -116,7 +116,7 @@ describe("The page of a walk-forward sweep", () => {
   it("puts out of sample first in its HTML, in the units of the table", async () => {
     const report = await walked(1, "sharpe");
     const html = sweepPage(report);
-    const order = ["Out of sample</h2>", "Options against Sharpe a day", "<h2>How much is chance", 'id="runs"'].map(
+    const order = ["Out of sample</h2>", "Options against Sharpe a day", "<h2>Selection bias", 'id="runs"'].map(
       (text) => html.indexOf(text),
     );
     expect(order).toEqual([...order].sort((a, b) => a - b));
