@@ -69,6 +69,8 @@ class EquityCurves {
     }));
     shared.startAt = localOffset(at);
     const pane = { title: `Profit in ${currency}`, height, lines: this.#curves, spell, zero: true };
+    // Plots of one stretch of time know each other until they are destroyed.
+    for (const { plot } of this.charts.peek()) plot.destroy();
     this.charts.value = [linePane(shared, pane, true)];
   }
 }

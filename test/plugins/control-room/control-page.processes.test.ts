@@ -506,6 +506,38 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     expect(await page.evaluate("window.drawn")).toBe(0);
   });
 
+  it("lets go of a curve of profit when another takes its place", async () => {
+    const page = await open();
+    const heads = page.locator(".twocharts .head");
+    await expect.poll(() => heads.count()).toBe(2);
+    const session = await page.context().newCDPSession(page);
+    /** Canvases that something still refers to, in the page or not. */
+    const canvases = async (): Promise<unknown> => {
+      const { result } = await session.send("Runtime.evaluate", { expression: "HTMLCanvasElement.prototype" });
+      const { objects } = await session.send("Runtime.queryObjects", { prototypeObjectId: result.objectId ?? "" });
+      const { result: count } = await session.send("Runtime.callFunctionOn", {
+        functionDeclaration: "function () { return this.length; }",
+        objectId: objects.objectId ?? "",
+        returnByValue: true,
+      });
+      await session.send("Runtime.releaseObject", { objectId: objects.objectId ?? "" });
+      return count.value;
+    };
+    const before = await canvases();
+    const curve = engine.document.rows("equity").at(-1);
+    if (curve === undefined) throw new Error("nothing was traded");
+    const replaced = 10;
+    for (let turn = 0; turn < replaced; turn++) {
+      const name = `other ${turn}`;
+      const row = { ...curve, at: engine.now(), strategies: { ...curve.strategies, [name]: { USDT: "900" } } };
+      engine.document.put("equity", `${row.at} ${name}`, row);
+      port.send("maker");
+      await expect.poll(() => heads.last().innerText(), { timeout: 5_000 }).toContain(name);
+    }
+    // The last few are let go of with later drawings.
+    await expect.poll(canvases, { timeout: 10_000 }).toBeLessThan(Number(before) + replaced / 2);
+  });
+
   it("draws only the rows in sight, whatever there are, in the order that is asked for", async () => {
     engine.change(6_000, 1_000);
     const page = await open();
