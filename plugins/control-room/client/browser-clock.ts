@@ -6,24 +6,13 @@
  * Not here: instants on the engine's clock, which come with its rows.
  */
 
+import { oncePerFrame } from "../../ui-kit/client/frame.ts";
+
 export const nowMs = () => performance.now();
 
 export const eachMs = (ms: number, act: () => void) => setInterval(act, ms);
 
 export const afterMs = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-/** @param draw - is called once in the next frame, however often the result is called before it */
-export const oncePerFrame = (draw: () => unknown) => {
-  let isAsked = false;
-  return () => {
-    if (isAsked) return;
-    isAsked = true;
-    requestAnimationFrame(() => {
-      isAsked = false;
-      draw();
-    });
-  };
-};
 
 /** Time for drawing within a frame of 16.7 ms; style, layout and paint come on top. */
 const turnMs = 3;

@@ -1,7 +1,7 @@
 /**
- * When the page is printed: its parts are then laid out for paper.
+ * Notice of printing, so that parts of a page can be laid out for paper.
  *
- * Invariants: a part is told before the browser lays out the paper, and again afterwards.
+ * Invariants: it comes before the browser lays out the paper, and again afterwards.
  */
 
 /**

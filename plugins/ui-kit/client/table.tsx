@@ -218,9 +218,7 @@ const Head = <R,>({ column, index, look: { by, isDown } }: { column: TableColumn
       {value === undefined ? (
         name || <span class="unseen">{label}</span>
       ) : (
-        <button type="button" title={`sort by ${label}`} onClick={sort}>
-          {name}
-        </button>
+        <Button text={name} label={`sort by ${label}`} act={sort} />
       )}
     </th>
   );

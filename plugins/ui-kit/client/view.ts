@@ -4,6 +4,7 @@
  * Invariants: the stretch stays within the run and is never shorter than `spanMin`; a wheel that has nothing left to zoom out scrolls the
  * page; changes within one frame are drawn once.
  */
+import { oncePerFrame } from "./frame.ts";
 import type { Span } from "./pane.ts";
 
 export type View = {
@@ -23,18 +24,13 @@ export const createView = (wholeMs: number, draw: (span: Span) => void): View =>
   // A little air, so that what happens at the edges can be seen.
   const [least, most] = [-wholeMs * 0.01, wholeMs * 1.01];
   let span = { from: least, to: most };
-  let waiting = false;
+  const drawSpan = oncePerFrame(() => draw(span));
   const set = (from: number, to: number) => {
     const length = Math.min(most - least, Math.max(spanMin, to - from));
     const middle = (from + to) / 2;
     const begin = Math.min(most - length, Math.max(least, to - from < spanMin ? middle - length / 2 : from));
     span = { from: begin, to: begin + length };
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      draw(span);
-    });
+    drawSpan();
   };
   return {
     get span() {
