@@ -113,7 +113,13 @@ describe("The tearsheet of a run", () => {
     expect(() => new Script(script)).not.toThrow();
     expect(script).not.toMatch(/^(import|export) /m);
     const licences = [...script.matchAll(/^\/\*! (\S+)\n(?:The )?MIT License[\s\S]*?Permission is hereby granted/gm)];
-    expect(licences.map(([, name]) => name)).toEqual(["@preact/signals", "@preact/signals-core", "preact", "uplot"]);
+    expect(licences.map(([, name]) => name)).toEqual([
+      "@preact/signals",
+      "@preact/signals-core",
+      "@tanstack/virtual-core",
+      "preact",
+      "uplot",
+    ]);
   });
 
   it("escapes foreign words", () => {
