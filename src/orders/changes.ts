@@ -1,6 +1,16 @@
 /**
  * Consequences of a change of an order.
  *
+ * After an execution, for example, in this sequence:
+ *   1. Its increase is booked to its strategy's position (positions.ts) and covered by a protection (protection/).
+ *   2. The order is counted against the limits (risk/).
+ *   3. The follow-up of the order, and exits that are now too large or may leave, are decided (exits.ts, exit-limits.ts).
+ *      A closed order then gives its slot back.
+ *   4. perform.ts performs restrictions and records of protections, journals the change, performs what was decided,
+ *      journals the fill, and calls the listeners of orders and then those of positions.
+ *   5. Protections act on what they cover now. The slot of a closed order takes its next step, and then the slots that
+ *      waited for the order.
+ *
  * Invariants: executions are booked, and the open remainder is counted, before the change is journalled; a closed order
  * has given its slot back before it is published, so that a listener may use the slot; a wanted order is settled when
  * its order was completed or rejected, and is not settled when its order was canceled by us or never existed.

@@ -92,7 +92,6 @@ export class Placements {
   /**
    * Returns whether a waiting placement is in the queue that this wanted order belongs to. Queues differ in urgency and
    * permission, and in the product if quota is counted by product.
-   * permission, and in the product where each is counted.
    */
   isInQueue({ wanted: queued }: QueuedPlacement, wanted: WantedOrder): boolean {
     if ((queued.reduceOnly === true) !== (wanted.reduceOnly === true)) return false;

@@ -1,7 +1,7 @@
 /**
  * Slot: the stable place of one wanted order of a strategy, and of the order that was sent for it.
  *
- * Not here: what happens to it (order-manager.ts), all of them (slots.ts).
+ * Not here: its next step (slot-step.ts), why it waits (waits.ts), all of them (slots.ts).
  */
 import { SluiceError } from "../errors.ts";
 import type { FollowUp } from "./follow-up.ts";

@@ -1,6 +1,11 @@
 /**
  * Slots that wait before they may place what they want, by the cause of the wait.
  *
+ * A slot can also have no order for these reasons, each with a field of its own: its placement waits for quota
+ * (`queued`), its wanted order is settled (`settled`; `refusal` if it was refused), or a mode or a protection withdraws
+ * the wanted order (`ManagerState.counted`). `followUp` has the reason of an exit that waits for its rest. A slot with an
+ * order waits for that order: under way, in doubt or being canceled (order-state.ts).
+ *
  * Invariants: a slot waits at most once for each cause; slots of one cause keep the order in which they came; a slot
  * without a wanted order does not wait.
  * Not here: what makes a slot wait and what ends it (exits.ts, post-only.ts, refusals.ts, risk/order-throttle.ts).

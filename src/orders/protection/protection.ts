@@ -245,7 +245,6 @@ export class Protection {
    * Restores the state that a previous run left, less the executions of orders that may still execute (`open` by client
    * order id, for its strategy and instrument). When the records of these orders are found, their total execution is
    * counted. Until then a triggered protection stays triggered, and a trailing stop keeps its level.
-   * triggered stays so, and a trailing stop where it was.
    */
   restore({ qty, entryQty, entryValue, extreme, hit, counted }: ProtectionRecord, open: readonly string[]): void {
     this.qty = read(qty);
