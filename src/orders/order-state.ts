@@ -29,7 +29,7 @@
  *
  * Invariants: only evidence closes an order: a record, a code known to mean rejection, or a proof of absence; a closed
  * order stays closed; a record outranks an answer; a cancel of ours that may have been executed is never forgotten.
- * Not here: who raises events (the callers of `advance`), the next step (plan.ts), what listeners see (order-update.ts).
+ * Not here: who raises events (callers of `advance`), the next step (plan.ts), what listeners see (order-update.ts).
  */
 import type { Clock } from "../clock/clock.ts";
 import type { OrdType, Profile, Side } from "../contract/profile.ts";
