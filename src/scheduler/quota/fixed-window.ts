@@ -422,7 +422,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   #misread(what: string): void {
-    this.#onMisread(this.spec.name, what);
+    if (this.#floor.mayReport()) this.#onMisread(this.spec.name, what);
   }
 
   /** Returns the count if it is believed. An unexpected fall has to be confirmed first. */
@@ -434,7 +434,8 @@ export class FixedWindow implements LimitWindow {
     if (before === undefined) return used;
     const fall = evidence.learnBoundary(before, sentAt, receivedAt, used);
     if (fall !== "begins") this.#noteDoubt(sentAt, receivedAt);
-    if (fall === "moved") this.#misread("a window began where none was expected; from now on its counts are believed");
+    const then = this.#floor.isActive ? "its counts are not used" : "from now on its counts are believed";
+    if (fall === "moved") this.#misread(`a window began where none was expected; ${then}`);
     return fall === "doubtful" ? undefined : used;
   }
 

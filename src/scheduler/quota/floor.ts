@@ -8,7 +8,8 @@
  * the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls again
  * soon, the next stay is four times as long.
  *
- * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported.
+ * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported,
+ * and at most one misreading during a stay.
  * Needed by: `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`, `slow-windows-key`.
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
@@ -97,6 +98,7 @@ export class Floor {
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
+  #hasReported = false;
 
   constructor(spec: LayerSpec, latestDoubt = new LatestDoubt()) {
     this.#latestDoubt = latestDoubt;
@@ -163,6 +165,7 @@ export class Floor {
     this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
     this.#cleanFrom = at;
     this.isActive = true;
+    this.#hasReported = false;
     this.restate(capacity);
     this.spending.start(at);
   }
@@ -205,6 +208,13 @@ export class Floor {
     this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare : 1);
     return this.shutUntil;
+  }
+
+  /** Returns true if a misreading should be reported: on the floor only the first one of each stay. */
+  mayReport(): boolean {
+    const isNew = !this.isActive || !this.#hasReported;
+    this.#hasReported = this.isActive;
+    return isNew;
   }
 
   mayLeave(at: number): boolean {

@@ -159,6 +159,34 @@ describe("A key's window on the floor", () => {
     ]);
   });
 
+  it("reports one misreading of each stay, however many counts fall where no window begins", () => {
+    const told: string[] = [];
+    const gauge = new FixedWindow(key, "k", fixedClock(0, 0), undefined, { onMisread: (_, what) => told.push(what) });
+    const call = (at: number, used: number): void => {
+      gauge.end(gauge.begin(1, at), at, at + 10, used, true);
+    };
+    /** Two refusals, and then seconds in whose middle counts fall. */
+    const slides = (from: number): void => {
+      gauge.noteUnexplained(from, from + 10);
+      gauge.noteUnexplained(from + 20, from + 30);
+      for (let at = from + 1_000; at < from + 9_000; at += 1_000) {
+        const within = 100 + ((at / 1_000) % 3) * 300;
+        call(at + within, 7);
+        call(at + within + 40, 2);
+      }
+    };
+    slides(0);
+    expect([gauge.mode, told]).toEqual(["floor", ["a window began where none was expected; its counts are not used"]]);
+    // Counts agree with seconds of a clock for long enough.
+    for (let from = 9_000; gauge.mode === "floor"; from += 1_000) {
+      call(from + 100, 1);
+      call(from + 200, 2);
+    }
+    told.length = 0;
+    slides(100_000);
+    expect([gauge.mode, told.length]).toEqual(["floor", 1]);
+  });
+
   it("never takes more than its capacity in any second, however calls are answered", () => {
     const { gauge } = stage();
     gauge.noteUnexplained(0, 10);
