@@ -32,7 +32,9 @@ const earlyShare = 0.1;
 const lowShare = 1 / 10;
 /** The same for a key, and the part by which its count may be above. */
 const highShare = 1 / 4;
+/** A fall across a longer part of a window may involve two beginnings. */
 const spanShare = 0.9;
+/** Part of a window after its beginning in which half of its capacity cannot be used. */
 const briskShare = 1 / 60;
 /** Largest part of a capacity that others are assumed to use between two answers. Above it a count is doubtful. */
 const leapShare = 0.25;
@@ -42,6 +44,7 @@ const confirmedMsLeast = 10_000;
 const looksLagging = 3;
 /** A call whose answer takes longer than this does not hold up other calls. */
 const retryMs = 1_000;
+/** Number of the latest counts that new ones are compared with. */
 const heardKept = 16;
 
 /** A count that was received. */
@@ -117,6 +120,7 @@ export class CountEvidence {
   #checkedAt: number | undefined;
   /** Window whose refusal at its beginning showed that windows begin late, and the weight of the refused call. */
   #late: { readonly window: number; readonly units: number } | undefined;
+  /** Instant at which the last call left into a window whose beginning only the calendar indicates. */
   #enteredAt = Number.NEGATIVE_INFINITY;
   readonly #heard: Heard[] = [];
   #oldest = 0;
@@ -239,7 +243,7 @@ export class CountEvidence {
     return usage.openIn(index) > 0 && now - this.#enteredAt < retryMs;
   }
 
-  /** Window `index` continues, with `used` that was counted for the one before. */
+  /** Called when window `index` turns out to continue the one before, of which `used` units are counted so far. */
   runOn(index: number, at: number, used = 0): void {
     const { phase, usage, openEnd } = this.#parts;
     phase.runOn(index, at);
@@ -251,14 +255,17 @@ export class CountEvidence {
     openEnd.enter(at, usage.used(index));
   }
 
-  /** The window that continued has certainly ended. The one after it continues from `at`. */
+  /** Called when a window that continued has certainly ended. The end of the next one is not known either. */
   outlast(at: number): void {
     const { phase, usage, openEnd } = this.#parts;
     phase.runOn((phase.openEnded?.index ?? 0) + 1, at);
     openEnd.enter(at, usage.missing);
   }
 
-  /** Records a count and judges whether it belongs to its window. A confirmed owner other than that continues. */
+  /**
+   * Records a count and decides what it shows. `told`: it is the use of its window. `stale`: it is doubted, or is the
+   * count of the window before. `runs on`: a second count has confirmed that the window before continues.
+   */
   judge(told: Told): "told" | "stale" | "runs on" {
     const { lag, stale, phase } = this.#parts;
     const { lagging } = lag;

@@ -1,11 +1,13 @@
 /**
  * Reserve: the ceiling that each class of action has under a layer's capacity.
  *
+ * A *look* is a call of a key that is sent about the end of a second, where it may land in this second or in the next.
+ * The count in its answer tells which, so it shows the boundary more exactly than any other call. Looks are sent while
+ * the boundary is known less exactly than round trips allow.
+ *
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
  * all that is open and to serve the urgent calls the rest of the window is likely to bring; quota that the rest of the
- * window cannot need any more is lent out, so that nothing is wasted. If the beginning of a key's seconds is not known
- * to some milliseconds, a late call is sent into the doubtful stretch, because the second in which it lands is the best
- * evidence.
+ * window cannot need any more is lent out, so that nothing is wasted.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 import type { LimitWindow } from "./limit-window.ts";
@@ -165,11 +167,18 @@ export const looksIn = ({ spec }: LimitWindow, endAt: number, widthMs: number): 
 /** A lagging count does not show at once which use is not ours. */
 const isUnsteady = ({ unsteady, lags }: LimitWindow): boolean => unsteady && !lags;
 
-/** Instant from which the slots for exits are lent in the second that ends at `endAt` at the latest. */
+/**
+ * Instant from which ordinary actions may use the slots for exits in the second that ends at `endAt` at the latest. An
+ * exit that is requested after it waits for the next second, which is near.
+ */
 export const lateFrom = (gauge: LimitWindow, endAt: number, widthMs: number, highMs: number): number =>
   endAt - widthMs - highMs - (isUnsteady(gauge) ? strayMs : 0);
 
-/** Number of slots that may be used from then on. */
+/**
+ * Number of slots of that second that ordinary actions may use at `at`, after `lateFrom`; `kept` of them could be used
+ * before. The last slot is held back for a look while the boundary is not known well. `looks` is the result of
+ * `looksIn`.
+ */
 export const lateSlots = (
   gauge: LimitWindow,
   kept: number,

@@ -20,7 +20,7 @@ interface Departure {
   readonly settled: number;
 }
 
-/** Windows that are kept in the usual case. */
+/** Number of windows that are kept while no answer is long overdue. */
 const keptWindows = 4;
 /** Number of windows for which use that was not ours is expected again. */
 const strayWindows = 300;
@@ -97,7 +97,7 @@ export class WindowUsage {
     let inFlight = this.windows.carried;
     let lost = 0;
     let most = Number.NEGATIVE_INFINITY;
-    // If nothing else is counted, the service's count includes every answered request except those in `settled`.
+    // If nothing but our calls is counted, `settled` holds all of it that was answered, and nothing is added to a count.
     const isAlone =
       this.isOurs && this.missing === 0 && !this.seesOthers && this.windows.last - this.strayIn >= strayWindows;
     const slots = this.windows.all;
@@ -153,8 +153,8 @@ export class WindowUsage {
   }
 
   /**
-   * Called when a request leaves that lands in window `first` or later. Returns that window; read it at once, because
-   * it continues to change.
+   * Called when a request leaves that lands in window `first` or later. Returns the counts of that window. They change
+   * with the next call, so they have to be read at once.
    */
   begin(first: number, weight: number): Departure {
     this.open += weight;
@@ -179,7 +179,7 @@ export class WindowUsage {
    */
   end(began: number, first: number, last: number, weight: number, told = false): WindowCounts {
     const newest = this.windows.newest;
-    // A stalled connection delivers its content later: silence means a loss only while other calls are answered.
+    // If the connection stalls, all answers come later. Silence shows a loss only while other calls are answered.
     if (this.#unheardOf >= this.#unheardOfLeast) this.#lostThrough = Math.max(this.#lostThrough, began - silentWindows);
     if (newest !== undefined && newest.index === began && first === began && last === began) {
       // Most land in the window they were begun in, and are answered in it.
