@@ -10,7 +10,7 @@
  * Invariants: two counts are compared only when one call left after the other's answer was in, so that their order is
  * certain; proofs about one layer's windows change no other layer's; findings are returned, and the window acts on
  * them.
- * Needed by: `late-minutes`, `anchor`, `date-late`, `another-user`, `cached`, `behind`, `user-cut`.
+ * Needed by: `late-minutes`, `anchor`, `date-late`, `garbage`, `cached`, `behind`, `user-cut`.
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
  */
 import type { CountLag, StaleCounts } from "./count-lag.ts";

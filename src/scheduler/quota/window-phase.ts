@@ -8,8 +8,8 @@
  * a long window is believed only as far as two falls prove it, because a service may count longer windows.
  *
  * Invariants: the number of the current window never falls; evidence about one scope changes no other scope's windows.
- * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`; proof of the length by
- * `slow-windows`.
+ * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, taken back by
+ * `limits-move-key`; proof of the length by `slow-windows`.
  * Not here: use (window-usage.ts), which answers are evidence (limit-window.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
@@ -50,7 +50,7 @@ const driftLeast = 650 / 1e6;
  * Largest error of the stated length of a long window, in parts of it, before falls prove the length. A short window is
  * entered too often for such a margin, and a refusal there costs little.
  */
-const lengthErrorLong = 1 / 100;
+const lengthErrorLong = 1 / 150;
 const longMs = 10_000;
 /** The fall from which lengths are measured is replaced by one that is known to less than this part of its width. */
 const narrowerShare = 3 / 4;

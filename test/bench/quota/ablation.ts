@@ -162,7 +162,7 @@ const ablations: readonly Ablation[] = [
   { mechanism: "own counts prove landing", row: "late-answers-key", without: { usage: () => new WindowUsage(false) } },
   {
     mechanism: "confirmation of falls",
-    row: "another-user",
+    row: "garbage",
     without: { phase: (windowMs, clock) => new CredulousPhase(windowMs, clock) },
   },
   {
@@ -182,7 +182,7 @@ const ablations: readonly Ablation[] = [
   },
   {
     mechanism: "late beginnings taken back",
-    row: "key-cut",
+    row: "limits-move-key",
     without: { phase: (windowMs, clock) => new StubbornPhase(windowMs, clock) },
   },
   {

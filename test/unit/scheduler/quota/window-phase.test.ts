@@ -310,11 +310,11 @@ describe("The stated length of windows", () => {
   };
   const widthAfter = (phase: WindowPhase, at: number): number => phase.widthMs(at + minute) - phase.widthMs(at);
 
-  it("is not believed of a minute: the next one may begin 600 ms earlier or later", () => {
+  it("is not believed of a minute: the next one may begin 400 ms earlier or later", () => {
     const phase = new WindowPhase(minute, fixedClock(-20_000, 20_000));
     phase.fell(59_950, 60_020, 0, 0);
-    expect(phase.lo(120_020)).toBeCloseTo(-20 - 600, 6);
-    expect(widthAfter(phase, 60_020)).toBeCloseTo(2 * 600, 6);
+    expect(phase.lo(120_020)).toBeCloseTo(-20 - 400, 6);
+    expect(widthAfter(phase, 60_020)).toBeCloseTo(2 * 400, 6);
   });
 
   it("is believed of a second, but for the drift of our clock", () => {
