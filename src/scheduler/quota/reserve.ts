@@ -2,8 +2,8 @@
  * Reserve: the ceiling that each class of action has under a layer's capacity.
  *
  * A *look* is a call of a key that is sent about the end of a second, where it may land in this second or in the next.
- * The count in its answer tells which, so it shows the boundary more exactly than any other call. Looks are sent while
- * the boundary is known less exactly than round trips allow.
+ * The count in its answer shows in which, and so shows the boundary more exactly than any other call. Looks are sent
+ * while the boundary is known less exactly than round trips allow.
  *
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
  * all that is open and to serve the urgent calls the rest of the window is likely to bring; quota that the rest of the
