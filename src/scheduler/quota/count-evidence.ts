@@ -44,7 +44,6 @@ const confirmedMsLeast = 10_000;
 const looksLagging = 3;
 /** A call whose answer takes longer than this does not hold up other calls. */
 const retryMs = 1_000;
-/** Number of the latest counts that new ones are compared with. */
 const heardKept = 16;
 
 /** A count that was received. */
