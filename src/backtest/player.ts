@@ -144,7 +144,7 @@ class TapePlayer implements Player {
    */
   #glide(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
-    // Rows set timers as well, and have to set them before the subscribers of later deliveries do.
+    // Rows also set timers, before the subscribers of later deliveries set theirs.
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), pause);
     clock.beforeTimer = undefined;
