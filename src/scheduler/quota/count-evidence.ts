@@ -48,14 +48,14 @@ const heardKept = 16;
 
 /** A count that was received. */
 interface Heard {
-  sentAt: number;
-  receivedAt: number;
-  used: number;
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  readonly used: number;
   /** First window in which the call may have landed. */
   first: number;
   last: number;
   /** Instant at which the latest call left that certainly landed before this one. */
-  beforeAt: number;
+  readonly beforeAt: number;
 }
 
 /** The highest count of a window. */
@@ -199,10 +199,7 @@ export class CountEvidence {
       const other = heard[index] as Heard;
       if (other.receivedAt < sentAt && other.sentAt > beforeAt) beforeAt = other.sentAt;
     }
-    const told = { sentAt, receivedAt, used, first, last, beforeAt };
-    const oldest = heard[this.#oldest];
-    if (oldest === undefined) heard[this.#oldest] = told;
-    else Object.assign(oldest, told);
+    heard[this.#oldest] = { sentAt, receivedAt, used, first, last, beforeAt };
     this.#oldest = (this.#oldest + 1) % heardKept;
   }
 
