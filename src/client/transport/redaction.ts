@@ -22,7 +22,9 @@ export const createRedact =
   (secrets: () => readonly string[]): Redact =>
   (value, sent = []) => {
     if (!mayHold(value)) return value;
-    const texts = [...secrets(), ...sent].filter((text) => text !== "");
+    // Every form of a secret is at least as long as the secret, so a longer one cannot be in a value of shorter texts.
+    const longest = longestIn(value);
+    const texts = [...secrets(), ...sent].filter(({ length }) => length > 0 && length <= longest);
     const long = texts.filter(({ length }) => length >= longMin).flatMap(longForms);
     const short = texts.filter(({ length }) => length < longMin).flatMap(shortForms);
     return cleaned(value, { long, short: [...long, ...short] }, typeof value === "string") as typeof value;
@@ -45,6 +47,15 @@ export const redactedJson = (text: string, redact: Redact, sent: readonly string
 
 /** Numbers, booleans and null cannot contain a secret. */
 const mayHold = (value: unknown): boolean => typeof value === "string" || (typeof value === "object" && value !== null);
+
+/** Length of the longest text of a value, names of fields included. */
+const longestIn = (value: unknown): number => {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  let longest = 0;
+  for (const [name, item] of Object.entries(value)) longest = Math.max(longest, name.length, longestIn(item));
+  return longest;
+};
 
 interface Forms {
   readonly long: readonly string[];

@@ -16,6 +16,7 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, "utf8");
 
 describe("A repeated secret is removed", () => {
   it.each<[string, (secret: string) => string]>([
+    ["alone", (secret) => secret],
     ["as it is", (secret) => `bad header ${secret}!`],
     ["in other letters", (secret) => `BAD HEADER ${secret.toUpperCase()}!`],
     ["in JSON", (secret) => JSON.stringify({ header: secret })],
