@@ -21,9 +21,9 @@ export type Redact = <T>(value: T, sent?: readonly string[]) => T;
 export const createRedact =
   (secrets: () => readonly string[]): Redact =>
   (value, sent = []) => {
-    if (!mayHold(value)) return value;
     // Every form of a secret is at least as long as the secret, so a longer one cannot be in a value of shorter texts.
     const longest = longestIn(value);
+    if (longest === 0) return value;
     const texts = [...secrets(), ...sent].filter(({ length }) => length > 0 && length <= longest);
     const long = texts.filter(({ length }) => length >= longMin).flatMap(longForms);
     const short = texts.filter(({ length }) => length < longMin).flatMap(shortForms);
@@ -44,9 +44,6 @@ export const redactedJson = (text: string, redact: Redact, sent: readonly string
   const clean = redact(value, sent);
   return clean === value ? text : JSON.stringify(clean);
 };
-
-/** Numbers, booleans and null cannot contain a secret. */
-const mayHold = (value: unknown): boolean => typeof value === "string" || (typeof value === "object" && value !== null);
 
 /** Length of the longest text of a value, names of fields included. */
 const longestIn = (value: unknown): number => {
