@@ -94,11 +94,13 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     if (lossPerStrategy === undefined && lossInAll === undefined) return noEffects;
     prices.looked();
     // Holdings of previous runs without a strategy count only in the total.
-    const strategies = lossPerStrategy === undefined ? [] : exposure.strategies().filter((name) => name !== "");
-    const effects = strategies.flatMap((strategy) => judge(strategy, lossPerStrategy as string));
+    const ofStrategies =
+      lossPerStrategy === undefined
+        ? noEffects
+        : exposure.strategies().flatMap((name) => (name === "" ? noEffects : judge(name, lossPerStrategy)));
     const inAll = lossInAll === undefined ? noEffects : judge(undefined, lossInAll);
     prices.follow(heldInstruments());
-    return joined(effects, inAll);
+    return joined(ofStrategies, inAll);
   };
   const prices = new HeldPrices(clock, priceChanges, () => run(look()));
 
