@@ -21,10 +21,7 @@ const paperWidth = 690;
 const fitPaper = (exploration: Exploration) => {
   const root = document.documentElement;
   let theme: string | undefined;
-  let isOn = false;
   followPaper((onPaper) => {
-    if (onPaper === isOn) return;
-    isOn = onPaper;
     if (onPaper) {
       theme = root.dataset["theme"];
       root.dataset["theme"] = "light";

@@ -12,8 +12,14 @@
 export const followPaper = (turn: (onPaper: boolean) => void) => {
   const ending = new AbortController();
   const { signal } = ending;
-  matchMedia("print").addEventListener("change", ({ matches }) => turn(matches), { signal });
-  addEventListener("beforeprint", () => turn(true), { signal });
-  addEventListener("afterprint", () => turn(false), { signal });
+  let isOnPaper = false;
+  const follow = (to: boolean) => {
+    if (to === isOnPaper) return;
+    isOnPaper = to;
+    turn(to);
+  };
+  matchMedia("print").addEventListener("change", ({ matches }) => follow(matches), { signal });
+  addEventListener("beforeprint", () => follow(true), { signal });
+  addEventListener("afterprint", () => follow(false), { signal });
   return () => ending.abort();
 };
