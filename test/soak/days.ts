@@ -7,22 +7,15 @@
  *   node --expose-gc --import tsx test/soak/days.ts [days=30] [days before the heap counts=10] [KiB it may grow in ten days=1024]
  */
 import { resting, restless, through } from "../support/scenarios/long-run.ts";
+import { heapKiB } from "./heap.ts";
 
 const [days = 30, warmDays = 10, limitKiB = 1_024] = process.argv.slice(2).map(Number);
 const dayMs = 86_400_000;
 const stepMs = 300_000;
-const { gc } = globalThis as { readonly gc?: () => void };
-if (gc === undefined) throw new Error("Start with --expose-gc.");
 
 const story = await restless({});
 let events = 0;
 story.onEvent(() => events++);
-
-const heapKiB = (): number => {
-  gc();
-  gc();
-  return process.memoryUsage().heapUsed / 1_024;
-};
 
 const startedAt = process.cpuUsage();
 const heaps: number[] = [];

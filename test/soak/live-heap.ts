@@ -24,14 +24,13 @@ import { createRandom } from "../../src/random.ts";
 import { createVenue } from "../../src/venue/venue.ts";
 import joinBest from "../../strategies/join-best.ts";
 import ladder from "../../strategies/ladder.ts";
+import { heapKiB } from "./heap.ts";
 
 const [spans = 36, minutes = 10, ordersMax = 300, warmSpans = 24, limitKiB = 512] = process.argv.slice(2).map(Number);
 const spanMs = minutes * 60_000;
 const stepMs = 100;
 const turnsPerStep = 8;
 const startAt = 1_704_067_200_000;
-const { gc } = globalThis as { readonly gc?: () => void };
-if (gc === undefined) throw new Error("Start with --expose-gc.");
 
 const clock = createVirtualClock(startAt);
 const history = { history: { ordersMax } };
@@ -81,12 +80,6 @@ const playTo = async (at: number): Promise<void> => {
     clock.advanceTo(Math.min(at, clock.now() + stepMs));
     for (let count = 0; count < turnsPerStep; count++) await turn();
   }
-};
-
-const heapKiB = (): number => {
-  gc();
-  gc();
-  return process.memoryUsage().heapUsed / 1_024;
 };
 
 /** Turns the clock until a promise has settled: what it waits for may be a timer. */

@@ -14,11 +14,10 @@ import { letPromisesSettle } from "../../src/clock/microtasks.ts";
 import { createVirtualClock } from "../../src/clock/virtual-clock.ts";
 import joinBest from "../../strategies/join-best.ts";
 import ladder from "../../strategies/ladder.ts";
+import { heapKiB } from "./heap.ts";
 
 const [spans = 12, minutes = 30, ordersMax = 500, warmSpans = 8, limitKiB = 512] = process.argv.slice(2).map(Number);
 const spanMs = minutes * 60_000;
-const { gc } = globalThis as { readonly gc?: () => void };
-if (gc === undefined) throw new Error("Start with --expose-gc.");
 
 const clock = createVirtualClock(0);
 const engine = createEngine({
@@ -37,12 +36,6 @@ engine.log.on(["order.changed"], ({ phase }) => {
 const playTo = async (at: number): Promise<void> => {
   await letPromisesSettle();
   while (clock.step(at)) await letPromisesSettle();
-};
-
-const heapKiB = (): number => {
-  gc();
-  gc();
-  return process.memoryUsage().heapUsed / 1_024;
 };
 
 const started = engine.start();
