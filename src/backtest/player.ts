@@ -144,7 +144,7 @@ class TapePlayer implements Player {
    */
   #glide(untilAt: number, stop: number, pause: Pause): boolean {
     const clock = this.#clock;
-    // Rows also set timers, before the subscribers of later deliveries set theirs.
+    // Applying rows may start timers. These come before the timers of subscribers that get their values afterwards.
     clock.beforeTimer = this.#catchUp;
     const stopped = this.#deliverUntil(untilAt, this.#timeOf(stop), pause);
     clock.beforeTimer = undefined;
