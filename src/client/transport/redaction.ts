@@ -21,12 +21,14 @@ export type Redact = <T>(value: T, sent?: readonly string[]) => T;
 export const createRedact =
   (secrets: () => readonly string[]): Redact =>
   (value, sent = []) => {
-    // Every form of a secret is at least as long as the secret, so a longer one cannot be in a value of shorter texts.
-    const longest = longestIn(value);
-    if (longest === 0) return value;
-    const texts = [...secrets(), ...sent].filter(({ length }) => length > 0 && length <= longest);
-    const long = texts.filter(({ length }) => length >= longMin).flatMap(longForms);
+    const shown = textsIn(value);
+    const longest = shown.reduce((length, text) => Math.max(length, text.length), 0);
+    const texts = [...new Set([...secrets(), ...sent])].filter(({ length }) => length > 0 && length <= longest);
+    const long = texts.filter(({ length }) => length >= longMin).flatMap((text) => longForms(text, longest));
     const short = texts.filter(({ length }) => length < longMin).flatMap(shortForms);
+    // Almost every value holds none of the forms, found by one search of all its texts together.
+    const together = lowered(shown.join("\n"));
+    if (![...long, ...short].some((form) => together.includes(form))) return value;
     return cleaned(value, { long, short: [...long, ...short] }, typeof value === "string") as typeof value;
   };
 
@@ -45,13 +47,21 @@ export const redactedJson = (text: string, redact: Redact, sent: readonly string
   return clean === value ? text : JSON.stringify(clean);
 };
 
-/** Length of the longest text of a value, names of fields included. */
-const longestIn = (value: unknown): number => {
-  if (typeof value === "string") return value.length;
-  if (typeof value !== "object" || value === null) return 0;
-  let longest = 0;
-  for (const [name, item] of Object.entries(value)) longest = Math.max(longest, name.length, longestIn(item));
-  return longest;
+/** All texts of a value, names of fields included. */
+const textsIn = (value: unknown): readonly string[] => {
+  const texts: string[] = [];
+  const add = (part: unknown): void => {
+    if (typeof part === "string") texts.push(part);
+    else if (Array.isArray(part)) part.forEach(add);
+    else if (typeof part === "object" && part !== null) {
+      for (const [name, item] of Object.entries(part)) {
+        texts.push(name);
+        add(item);
+      }
+    }
+  };
+  add(value);
+  return texts;
 };
 
 interface Forms {
@@ -79,14 +89,17 @@ const cleaned = (value: unknown, forms: Forms, isError: boolean): unknown => {
   return isChanged ? Object.fromEntries(entries) : value;
 };
 
+/** The text in lower case and of the same length, which one letter alone would change. */
+const lowered = (text: string): string => text.replaceAll("\u0130", "I").toLowerCase();
+
 /** Replaces each form, ignoring case. `forms` are in lower case. */
 const textWithout = (text: string, forms: readonly string[]): string => {
   let clean = text;
   for (const form of forms) {
     if (form.length > clean.length) continue;
-    for (let at = clean.toLowerCase().indexOf(form); at !== -1; ) {
+    for (let at = lowered(clean).indexOf(form); at !== -1; ) {
       clean = clean.slice(0, at) + mark + clean.slice(at + form.length);
-      at = clean.toLowerCase().indexOf(form, at + mark.length);
+      at = lowered(clean).indexOf(form, at + mark.length);
     }
   }
   return clean;
@@ -99,23 +112,36 @@ const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/\p
 
 const formOf = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
 
-const shortForms = (text: string): readonly string[] => distinct([text, jsonOf(text), encoded(text), formOf(text)]);
+/** Texts of these characters are their own form in JSON, in a URL and in a form. */
+const unreserved = /^[\w.*-]+$/;
 
-const longForms = (text: string): readonly string[] => {
+const shortForms = (text: string): readonly string[] =>
+  unreserved.test(text) ? [lowered(text)] : distinct([text, jsonOf(text), encoded(text), formOf(text)]);
+
+const escapesOf = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+
+interface Encoding {
+  /** The form of a text of `longMin` characters or more has at least so many characters for each of the text's. */
+  readonly growth: number;
+  readonly formsOf: (text: string, bytes: Buffer) => readonly string[];
+}
+
+const encodings: readonly Encoding[] = [
+  { growth: 1, formsOf: shortForms },
+  { growth: 1, formsOf: (text) => (unreserved.test(text) ? [] : [jsonOf(jsonOf(text)), encoded(encoded(text))]) },
+  { growth: 1.2, formsOf: (_, bytes) => [bytes.toString("base64"), bytes.toString("base64url")] },
+  { growth: 1.2, formsOf: (_, bytes) => [0, 1, 2].flatMap((before) => inBase64(bytes, before)) },
+  { growth: 2, formsOf: (_, bytes) => [bytes.toString("hex")] },
+  { growth: 3, formsOf: (_, bytes) => [bytes.toString("hex").replace(/../g, "%$&")] },
+  { growth: 6, formsOf: (text) => [escapesOf(text)] },
+];
+
+/** The forms of a secret that fit into `longest` characters. */
+const longForms = (text: string, longest: number): readonly string[] => {
   const bytes = Buffer.from(text, "utf8");
-  const hex = bytes.toString("hex");
-  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index).toString(16).padStart(4, "0"));
-  return distinct([
-    ...shortForms(text),
-    jsonOf(jsonOf(text)),
-    encoded(encoded(text)),
-    hex,
-    hex.replace(/../g, "%$&"),
-    units.map((digits) => `\\u${digits}`).join(""),
-    bytes.toString("base64"),
-    bytes.toString("base64url"),
-    ...[0, 1, 2].flatMap((before) => inBase64(bytes, before)),
-  ]);
+  const fitting = encodings.filter(({ growth }) => text.length * growth <= longest);
+  return distinct(fitting.flatMap(({ formsOf }) => formsOf(text, bytes)));
 };
 
 /** Base64 characters that depend on this text alone when it follows `before` other bytes in a longer text. */
@@ -127,4 +153,4 @@ const inBase64 = (bytes: Buffer, before: number): readonly string[] => {
 
 /** Longest first, so that no form is cut by a shorter one. */
 const distinct = (forms: readonly string[]): readonly string[] =>
-  [...new Set(forms.map((form) => form.toLowerCase()))].sort((one, other) => other.length - one.length);
+  [...new Set(forms.map(lowered))].sort((one, other) => other.length - one.length);

@@ -56,6 +56,50 @@ describe("A repeated secret is removed", () => {
   });
 });
 
+const escapes = (text: string): string =>
+  Array.from(text, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
+
+/** The part of a longer text in base64 that its other bytes do not change. */
+const withinBase64 = (secret: string, before: number): string => {
+  const bytes = bytesOf(`${"?".repeat(before)}${secret}`);
+  return bytes.toString("base64").slice(Math.ceil((before * 4) / 3), Math.floor((bytes.length * 4) / 3));
+};
+
+describe("A text that is no longer than the form of a secret is removed", () => {
+  it.each<[string, (secret: string) => string]>([
+    ["as it is", (secret) => secret],
+    ["in base64", (secret) => bytesOf(secret).toString("base64")],
+    ["in base64url", (secret) => bytesOf(secret).toString("base64url")],
+    ["in base64 at the start of a longer text", (secret) => withinBase64(secret, 0)],
+    ["in base64 after one byte", (secret) => withinBase64(secret, 1)],
+    ["in base64 after two bytes", (secret) => withinBase64(secret, 2)],
+    ["in hexadecimal", (secret) => bytesOf(secret).toString("hex")],
+    ["in percent encoding", (secret) => bytesOf(secret).toString("hex").replace(/../g, "%$&")],
+    ["in escapes", escapes],
+  ])("%s", (_, formOf) => {
+    const alphabet = "aZ9-_.*/+ ~!'()\"\\%&=üİ€";
+    for (let length = 8; length <= 100; length++) {
+      for (const secret of ["k".repeat(length), alphabet.repeat(5).slice(0, length)]) {
+        const value = { data: [{ other: "x", text: formOf(secret) }] };
+        expect(createRedact(() => [secret])(value).data[0]?.text, secret).toContain("[redacted]");
+      }
+    }
+  });
+
+  it.each<[string, (secret: string) => string]>([
+    ["in JSON", (secret) => JSON.stringify(secret).slice(1, -1)],
+    ["in JSON in JSON", (secret) => JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
+    ["in a URL", encodeURIComponent],
+    ["in a URL in a URL", (secret) => encodeURIComponent(encodeURIComponent(secret))],
+    ["in a form", (secret) => new URLSearchParams({ "": secret }).toString().slice(1)],
+  ])("%s, with any character in it", (_, formOf) => {
+    for (let code = 0x20; code < 0x180; code++) {
+      const secret = `key${String.fromCharCode(code)}0123`;
+      expect(createRedact(() => [secret])([formOf(secret)]), secret).toEqual(["[redacted]"]);
+    }
+  });
+});
+
 it("An answer that repeats the headers of its request does not show key, passphrase and signature", async () => {
   const sent: string[] = [];
   const server = createServer(({ headers }, response) => {
