@@ -6,8 +6,8 @@
  * no file is reached by a symbolic link; a file that was deleted or replaced while it is written to is a failure of the
  * disk.
  */
-import { constants, statSync, write } from "node:fs";
-import { lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { constants, lstatSync, statSync, write } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock/clock.ts";
 import { createSystemClock } from "../clock/system-clock.ts";
@@ -102,8 +102,8 @@ const makeFolder = async (folder: string): Promise<void> => {
 type Inode = { readonly dev: number; readonly ino: number };
 
 /** Throws if the file does not exist any more, because everything written to it is lost. */
-const checkPresent = async (path: string, { dev, ino }: Inode): Promise<void> => {
-  const now = await lstat(path).catch(() => undefined);
+const checkPresent = (path: string, { dev, ino }: Inode): void => {
+  const now = lstatSync(path, { throwIfNoEntry: false });
   if (now?.dev !== dev || now.ino !== ino) throw new Error(`${path} was deleted or replaced while it was in use`);
 };
 
@@ -135,16 +135,10 @@ export const fileDisk = async (folder: string, clock: Clock = createSystemClock(
       const inode = await handle.stat();
       return {
         append: async (bytes) => {
-          const checks = [checkPresent(pathOf(name), inode), ...[...locks].map((lock) => lock.check())];
-          // Checked during the write, so that the write takes no longer. The file stays open until the write has ended.
-          const [failed] = await Promise.all([
-            Promise.all(checks).then(
-              () => [],
-              (error: unknown) => [error],
-            ),
-            appended(handle.fd, bytes),
-          ]);
-          if (failed.length > 0) throw failed[0];
+          await appended(handle.fd, bytes);
+          // Checked on this thread, because another thread takes longer to wake than the disk to answer after a write.
+          checkPresent(pathOf(name), inode);
+          for (const lock of locks) await lock.check();
         },
         sync: () => (writesThrough ? undefined : handle.datasync()),
         close: async () => handle.close(),

@@ -11,8 +11,8 @@
  * Not here: the lock of this machine (process-lock.ts), what is kept in the folder (file-disk.ts).
  */
 import { createHash, randomBytes } from "node:crypto";
-import { close, constants, open, readFileSync, readlinkSync, write } from "node:fs";
-import { link, lstat, readFile, rename, rm } from "node:fs/promises";
+import { close, constants, lstatSync, open, readFileSync, readlinkSync, write } from "node:fs";
+import { link, readFile, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -109,11 +109,11 @@ const holderIn = async (path: string): Promise<Holder | undefined> => {
 };
 
 /**
- * Identity and age of the file at `path`; empty if there is none. This takes one trip to another thread, while reading
- * the content takes four. A file that replaced it has another inode, and a file that was written to has another time.
+ * Identity and age of the file at `path`; empty if there is none. A file that replaced it has another inode, and a file
+ * that was written to has another time. This is one call of the system, while reading the content takes four.
  */
-const stateOf = async (path: string): Promise<string> => {
-  const stats = await lstat(path, { bigint: true }).catch(() => undefined);
+const stateOf = (path: string): string => {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeNs}`;
 };
 
@@ -205,7 +205,7 @@ class HeldFolder implements FolderLock {
 
   async check(): Promise<void> {
     // Read before the content, so that the next check notices a change in between.
-    const state = await stateOf(this.#path);
+    const state = stateOf(this.#path);
     if (state !== "" && state === this.#ownState) return;
     const holder = await holderIn(this.#path);
     if (holder === undefined) throw new Error(`the lock file ${this.#path} is gone`);
