@@ -174,11 +174,14 @@ export class SocketConnection {
     for (const message of this.#read(text)) if (this.#socket === socket) this.#receive(message);
   }
 
-  /** Market data holds no text that is shown, and comes often: only other messages are searched for secrets. */
+  /** Market data holds no text that is shown, and comes often: it is not searched for secrets. */
   #read(text: string): readonly ParsedMessage[] {
     const { dialect, login, redact } = this.#options;
     const messages = dialect.hear(text);
-    if (redact === undefined || (login === undefined && messages.every(({ kind }) => kind === "push"))) return messages;
+    if (redact === undefined) return messages;
+    if (messages.every(({ kind }) => kind === "push"))
+      return login === undefined ? messages : redact(messages, this.#proofs);
+    // Other messages contain shortened texts, in which a part of a secret would not be found.
     const clean = redactedJson(text, redact, this.#proofs);
     return clean === text ? messages : dialect.hear(clean);
   }

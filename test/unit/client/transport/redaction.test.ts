@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createRedact, redactedJson } from "../../../../src/client/transport/redaction.ts";
 import { createCredentials } from "../../../../src/client/transport/secrets.ts";
 import { createSigner } from "../../../../src/client/transport/sign.ts";
-import { createRig, type FakeSocket } from "../../../support/harness/fake-sockets.ts";
+import { createRig, type FakeSocket, obedient } from "../../../support/harness/fake-sockets.ts";
 import { leaksIn, odd } from "../../../support/harness/secret-search.ts";
 import { canary, contract, createClient, requestOf } from "../../../support/harness/transport.ts";
 
@@ -146,4 +146,19 @@ it("A socket that repeats a login does not show it, in a refusal, in what is no 
   expect(leaksIn([...Object.values(canary), ...proofs], new Map([["anomalies", rig.anomalies.join("\n")]]))).toEqual(
     [],
   );
+});
+
+it("A record that a private channel pushes does not show secrets, and a public channel's record is not searched", () => {
+  const signer = createSigner(contract.profile, createCredentials(canary));
+  const rig = createRig({ prepare: (socket) => (socket.answer = obedient), redact: signer.redact });
+  rig.pool.start();
+  const login = { name: "one", arg: () => signer.login(1_700_000_000_000) };
+  const orders = rig.subscribe("orders", undefined, login);
+  rig.network.last.open();
+  rig.network.last.push("orders", [{ tag: `${canary.secretKey}!`, sMsg: [canary.passphrase] }, { sz: "1" }]);
+  const trades = rig.subscribe("trades", "BTC-USDT");
+  rig.network.last.open();
+  rig.network.last.push("trades", [{ px: canary.passphrase }], { instId: "BTC-USDT" });
+  expect(orders.pushes.map(({ data }) => data)).toEqual([[{ tag: "[redacted]!", sMsg: ["[redacted]"] }, { sz: "1" }]]);
+  expect(trades.pushes.map(({ data }) => data)).toEqual([[{ px: canary.passphrase }]]);
 });
