@@ -1,6 +1,7 @@
 /**
- * Compiles the package to `dist` and bundles its pages: for `npm run build`, before it is packed, and where npm installs
- * it from git or from a folder.
+ * Compiles the package to `dist`, joins the modules of the core and bundles its pages: for `npm run build`, before it is
+ * packed, and where npm installs it from git or from a folder. With --separate each module stays a file of its own, as
+ * profiles by folder need it.
  *
  * Invariants: nothing of an earlier build is left in `dist`; with --when-installed a clone of one's own gets its pages
  * alone, as it runs from source; needs the compiler and the bundler with the bundled libraries among the dev
@@ -35,10 +36,12 @@ if (!existsSync(compiler)) {
   process.exit(whenInstalled ? 0 : 1);
 }
 rmSync(new URL("../../dist", import.meta.url), { recursive: true, force: true });
-// The shipped strategies and plugins import the package by its name, so they come after it.
-for (const project of ["tsconfig.build.json", "tsconfig.shipped.json"]) {
+const compile = (project) =>
   execFileSync(process.execPath, [compiler, "-p", project], { cwd: root, stdio: ["ignore", 2, 2] });
-}
+compile("tsconfig.build.json");
+if (!process.argv.includes("--separate")) await (await import("./core-bundle.mjs")).bundleCore(`${root}dist`);
+// The shipped strategies and plugins import the package by its name, so they come after it.
+compile("tsconfig.shipped.json");
 // What plugins add to the command line is read before their code.
 for (const plugin of readdirSync(`${root}plugins`)) {
   const manifest = `plugins/${plugin}/manifest.json`;

@@ -71,7 +71,7 @@ class IsolatedThread {
     this.#limits = limits;
     this.#context = context;
     this.#wanted = wanted;
-    this.#worker = startThread(new URL("./isolation-worker", import.meta.url), facts, {
+    this.#worker = startThread(new URL("../host/isolation-worker", import.meta.url), facts, {
       env: {},
       resourceLimits: {
         maxOldGenerationSizeMb: heapMb,

@@ -3,8 +3,9 @@
  *
  * Without a network: what it depends on is linked from this folder's `node_modules`.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Ended, link, manifest, npm, packedProjectIn, packInto, root, run } from "../../support/packed-package.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -138,7 +139,7 @@ describe("A package packed from an unbuilt clone", () => {
     });
   });
 
-  it("loads at most 170 of its modules for whoever imports it, and the rest when an engine needs it", async () => {
+  it("loads at most 60 of its files and 700 kB for whoever imports it, and the rest when an engine needs it", async () => {
     writeFileSync(join(project, "count.mjs"), countingLoader);
     const { code, out } = await run(
       process.execPath,
@@ -146,10 +147,12 @@ describe("A package packed from an unbuilt clone", () => {
       project,
     );
     const loaded = out.trim().split("\n");
-    expect([code, loaded.length > 100]).toEqual([0, true]);
+    const bytes = loaded.reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0);
+    expect([code, bytes > 300_000]).toEqual([0, true]);
     const advice =
       "import what only some configs need by import(), as src/engine/engine-lifecycle.ts does (LateCode), or types alone";
-    expect(loaded.length, advice).toBeLessThanOrEqual(170);
+    expect(loaded.length, advice).toBeLessThanOrEqual(60);
+    expect(bytes, advice).toBeLessThanOrEqual(700_000);
   });
 
   it("runs a backtest of a config and a strategy of one's own, written in TypeScript", async () => {
@@ -331,12 +334,14 @@ describe("A clone that npm installs in", () => {
       if (/^(package\.json|tsconfig.*\.json)$/.test(name)) cpSync(join(root, name), join(small, name));
     for (const name of [
       "src/cli/build.mjs",
+      "src/cli/core-bundle.mjs",
       "src/cli/option-docstrings.mjs",
       "plugins/ui-kit/bundle.mjs",
       "plugins/control-room/manifest.json",
     ])
       cpSync(join(root, name), join(small, name), { recursive: true });
-    for (const name of ["src/index.ts", "src/cli/main.ts", "strategies/none.ts", "plugins/none/index.ts"]) {
+    const entries = ["index", "extension", "dialect", "backtest", "testing", "cli/main", "host/isolation-worker"];
+    for (const name of [...entries.map((entry) => `src/${entry}.ts`), "strategies/none.ts", "plugins/none/index.ts"]) {
       mkdirSync(dirname(join(small, name)), { recursive: true });
       writeFileSync(join(small, name), "export const none = 0;\n");
     }
