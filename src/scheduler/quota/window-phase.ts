@@ -4,15 +4,16 @@
  * A window `index` begins when `at + phi` reaches `index * windowMs`; `lo` and `hi` bound `phi`. The service's calendar
  * is a first guess. A count that fell proves that a window began; after that the scope follows its own counts, and the
  * calendar only as long as the two have never disagreed. Without evidence one window is assumed to continue. A refusal
- * at a beginning proves that windows may begin later, so each is then entered later by that much. The stated length of
- * a long window is believed only as far as two falls prove it, because a service may count longer windows.
+ * at a beginning proves that windows may begin later, so each is then entered later by that much.
  *
  * Invariants: the number of the current window never falls; evidence about one scope changes no other scope's windows.
  * Needed by: `anchor-odd-key`, `drift-key`, `date-steps`; late beginnings by `late-minutes`, taken back by
- * `limits-move-key`; proof of the length by `slow-windows`.
- * Not here: use (window-usage.ts), which answers are evidence (limit-window.ts).
+ * `limits-move-key`.
+ * Not here: use (window-usage.ts), how long windows last (window-length.ts), which answers are evidence
+ * (count-evidence.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
+import { WindowLength } from "./window-length.ts";
 
 interface Interval {
   lo: number;
@@ -41,19 +42,6 @@ export interface OpenEnded {
   readonly since: number;
 }
 
-/**
- * Largest drift of our clock in parts: a time daemon may slew it by 500 parts per million, in addition to the error of
- * a crystal.
- */
-const driftLeast = 650 / 1e6;
-/**
- * Largest error of the stated length of a long window, in parts of it, before falls prove the length. A short window is
- * entered too often for such a margin, and a refusal there costs little.
- */
-const lengthErrorLong = 1 / 150;
-const longMs = 10_000;
-/** The fall from which lengths are measured is replaced by one that is known to less than this part of its width. */
-const narrowerShare = 3 / 4;
 /** A fall seen across a longer silence may involve more than one window. */
 const spanShare = 0.9;
 /** If falls alone bound a beginning to this width, the calendar is nearly right. */
@@ -73,13 +61,6 @@ const lateKeptMs = 3_600_000;
 /** The same after this many windows that began when the calendar predicted. */
 const proofsSure = 4;
 
-/** Window that began between two instants, as a count that fell has shown. */
-interface Fall {
-  readonly index: number;
-  readonly afterAt: number;
-  readonly byAt: number;
-}
-
 export class WindowPhase {
   /** Number of windows in a row that were seen to begin where they were expected. */
   proofs = 0;
@@ -87,12 +68,7 @@ export class WindowPhase {
   openEnded: OpenEnded | undefined;
   readonly calendar: ServerClock;
   readonly #windowMs: number;
-  /** Rate at which an estimate becomes uncertain: the drift of our clock, or the unproved error of the length. */
-  #drift: number;
-  /** The same before anything is proved. */
-  readonly #driftMost: number;
-  /** Fall from which the length of windows is measured. */
-  #measuredFrom: Fall | undefined;
+  readonly #length: WindowLength;
   #own: Interval | undefined;
   /** The last window that was seen to begin. */
   #named: number | undefined;
@@ -111,12 +87,10 @@ export class WindowPhase {
   /** Revision of the calendar for which they are valid. */
   revision = 0;
 
-  /** The stated length may be wrong by `lengthError`, in parts of it, before falls prove it. */
-  constructor(windowMs: number, calendar: ServerClock, lengthError = windowMs < longMs ? 0 : lengthErrorLong) {
+  constructor(windowMs: number, calendar: ServerClock, length = new WindowLength(windowMs)) {
     this.#windowMs = windowMs;
     this.calendar = calendar;
-    this.#driftMost = Math.max(driftLeast, lengthError);
-    this.#drift = this.#driftMost;
+    this.#length = length;
   }
 
   get known(): boolean {
@@ -144,9 +118,8 @@ export class WindowPhase {
       bounds.hi = hi;
       return;
     }
-    const drifted = this.#drift * Math.abs(at - own.asOf);
-    bounds.lo = own.lo - drifted;
-    bounds.hi = own.hi + drifted;
+    bounds.lo = own.lo - this.#length.lowered(at - own.asOf);
+    bounds.hi = own.hi + this.#length.raised(at - own.asOf);
     if (calendar.conflicts !== this.#conflictsThen) this.#trustsCalendar = false;
     if (this.#trustsCalendar && calendar.known) this.#narrowByCalendar(at, bounds);
     bounds.lo -= this.#lateMsAt(at);
@@ -206,8 +179,11 @@ export class WindowPhase {
     const own = this.#own;
     if (own === undefined) return false;
     if (this.#trustsCalendar && this.proofs >= proofsSure) return true;
-    const drifted = this.#drift * Math.abs(at - own.asOf);
-    return own.hi - own.lo + 2 * drifted < narrowMs || Math.floor((at + own.lo - drifted) / this.#windowMs) >= index;
+    const ms = at - own.asOf;
+    return (
+      own.hi - own.lo + this.#length.widened(ms) < narrowMs ||
+      Math.floor((at + own.lo - this.#length.lowered(ms)) / this.#windowMs) >= index
+    );
   }
 
   /** The first instant from which a call certainly lands in `index` or later, as known at `at`. */
@@ -300,7 +276,7 @@ export class WindowPhase {
   runOn(index: number, at: number): void {
     this.openEnded = { index, since: at };
     this.#own = undefined;
-    this.#measuredFrom = undefined;
+    this.#length.forget();
     this.proofs = 0;
     this.#trustsCalendar = false;
     this.kept.at = Number.NaN;
@@ -309,7 +285,7 @@ export class WindowPhase {
   /** Called when our clock was disturbed: earlier knowledge is no longer valid. */
   forget(): void {
     this.#own = undefined;
-    this.#measuredFrom = undefined;
+    this.#length.forget();
     this.openEnded = undefined;
     this.proofs = 0;
     this.#trustsCalendar = true;
@@ -321,13 +297,13 @@ export class WindowPhase {
   }
 
   #isLost({ lo, hi, asOf }: Interval, at: number): boolean {
-    return hi - lo + 2 * this.#drift * Math.abs(at - asOf) > this.#windowMs * lostShare;
+    return hi - lo + this.#length.widened(at - asOf) > this.#windowMs * lostShare;
   }
 
   #begin(index: number, afterAt: number, byAt: number): void {
     const { lo, hi } = this.#proven(index, afterAt, byAt);
     this.#own = { lo, hi, asOf: byAt };
-    this.#measureAnew({ index, afterAt, byAt });
+    this.#length.measureAnew({ index, afterAt, byAt });
     this.openEnded = undefined;
     this.#trustsCalendar = false;
     this.proofs = 1;
@@ -341,7 +317,7 @@ export class WindowPhase {
   }
 
   #narrow(index: number, afterAt: number, byAt: number): void {
-    this.#measure({ index, afterAt, byAt });
+    this.#length.measure({ index, afterAt, byAt });
     const proven = this.#proven(index, afterAt, byAt);
     const own = this.#own;
     if (index !== this.#named) this.proofs++;
@@ -352,12 +328,12 @@ export class WindowPhase {
       this.#own = { ...proven, asOf: byAt };
       return;
     }
-    const drifted = this.#drift * Math.abs(byAt - own.asOf);
-    const lo = Math.max(own.lo - drifted, proven.lo);
-    const hi = Math.min(own.hi + drifted, proven.hi);
+    const lo = Math.max(own.lo - this.#length.lowered(byAt - own.asOf), proven.lo);
+    const hi = Math.min(own.hi + this.#length.raised(byAt - own.asOf), proven.hi);
     // Only the calendar made it look possible.
     if (lo > hi) {
-      this.#measureAnew({ index, afterAt, byAt });
+      this.#length.doubt();
+      this.#length.measure({ index, afterAt, byAt });
       this.#own = { ...proven, asOf: byAt };
       return;
     }
@@ -366,28 +342,8 @@ export class WindowPhase {
     own.asOf = byAt;
   }
 
-  /** Bounds the length of windows by a fall and an earlier one: the further apart they are, the more they prove. */
-  #measure(fall: Fall): void {
-    const from = this.#measuredFrom;
-    if (from !== undefined && fall.index > from.index) {
-      const statedMs = (fall.index - from.index) * this.#windowMs;
-      const longerMs = fall.byAt - from.afterAt - statedMs;
-      const shorterMs = statedMs - (fall.afterAt - from.byAt);
-      const error = Math.max(longerMs, shorterMs) / statedMs;
-      this.#drift = Math.max(driftLeast, Math.min(this.#drift, error));
-    }
-    const isNarrower = from === undefined || fall.byAt - fall.afterAt < (from.byAt - from.afterAt) * narrowerShare;
-    if (isNarrower) this.#measuredFrom = fall;
-  }
-
-  /** Called when a fall contradicts what was known: nothing is proved of the length. */
-  #measureAnew(fall: Fall): void {
-    this.#drift = this.#driftMost;
-    this.#measuredFrom = fall;
-  }
-
   #proven(index: number, afterAt: number, byAt: number): { readonly lo: number; readonly hi: number } {
     const beginsAt = index * this.#windowMs;
-    return { lo: beginsAt - byAt, hi: beginsAt - afterAt + this.#drift * (byAt - afterAt) };
+    return { lo: beginsAt - byAt, hi: beginsAt - afterAt + this.#length.raised(byAt - afterAt) };
   }
 }

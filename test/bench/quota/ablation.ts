@@ -12,6 +12,7 @@ import { OpenEnd } from "../../../src/scheduler/quota/open-end.ts";
 import { type LimiterParts, limiterParts } from "../../../src/scheduler/quota/parts.ts";
 import { ExitRate } from "../../../src/scheduler/quota/reserve.ts";
 import { RoundTripTime } from "../../../src/scheduler/quota/server-clock.ts";
+import { WindowLength } from "../../../src/scheduler/quota/window-length.ts";
 import { WindowPhase } from "../../../src/scheduler/quota/window-phase.ts";
 import { WindowUsage } from "../../../src/scheduler/quota/window-usage.ts";
 import { scenarios } from "./all-scenarios.ts";
@@ -104,6 +105,11 @@ class StubbornPhase extends WindowPhase {
   override unlearnLate(): void {}
 }
 
+class BelievedLength extends WindowLength {
+  override measure(): void {}
+  override doubt(): void {}
+}
+
 class BlindEnd extends OpenEnd {
   override get looks(): boolean {
     return false;
@@ -188,7 +194,12 @@ const ablations: readonly Ablation[] = [
   {
     mechanism: "proof of a minute's length",
     row: "slow-windows",
-    without: { phase: (windowMs, clock) => new WindowPhase(windowMs, clock, 0) },
+    without: { phase: (windowMs, clock) => new WindowPhase(windowMs, clock, new BelievedLength(windowMs, 0)) },
+  },
+  {
+    mechanism: "doubt of a second's length",
+    row: "slow-windows-key",
+    without: { phase: (windowMs, clock) => new WindowPhase(windowMs, clock, new BelievedLength(windowMs)) },
   },
   { mechanism: "declared changes", row: "limits-declared", without: {}, undeclared: { announced: false } },
   { mechanism: "doubt of other layers", row: "cached", without: { floor: (spec) => new Floor(spec) } },

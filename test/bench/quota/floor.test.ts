@@ -20,6 +20,7 @@ describe("Sluice in the quota bench where limits are as stated and evidence misl
     ["cached-key", 0],
     ["another-key", 0],
     ["another-user", 0],
+    ["slow-windows-key", 0],
   ])("scenario %s: at most %i refusals an hour, four fifths used, urgent calls within 0.6 s", async (id, refusals) => {
     const figures = figuresOf(
       await runCell({

@@ -1,6 +1,7 @@
 /** Where windows begin: the calendar's guess, what falls prove, and what happens when the two disagree. */
 import { describe, expect, it } from "vitest";
 import { createServerClock, type ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { WindowLength } from "../../../../src/scheduler/quota/window-length.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
 import { fixedClock, unasked } from "../../../support/harness/fixed-clock.ts";
 
@@ -30,7 +31,7 @@ const stage = (lo = -150, hi = 150, lengthError = 0) => {
       return ++revision;
     },
   };
-  return { bounds, phase: new WindowPhase(minute, calendar, lengthError) };
+  return { bounds, phase: new WindowPhase(minute, calendar, new WindowLength(minute, lengthError)) };
 };
 
 describe("The phase of windows", () => {
@@ -349,6 +350,27 @@ describe("The stated length of windows", () => {
       expect(phase.begins(index, beganAt)).toBeGreaterThanOrEqual(beganAt);
       expect(phase.fell(beganAt - 35, beganAt + 35, index - 1, index - 1)).toBe(true);
     }
+  });
+
+  it("is doubted of a second once a beginning is later than others allow, so that no later one is entered early", () => {
+    const phase = new WindowPhase(1_000, fixedClock(-20_000, 20_000));
+    // Windows are longer by 5 ms, and each is seen to begin within 40 ms.
+    const beganAt = (index: number): number => index * 1_005;
+    const begin = (index: number): boolean =>
+      phase.fell(beganAt(index) - 20, beganAt(index) + 20, index - 1, index - 1);
+    for (let index = 1; index <= 10; index++) expect(begin(index)).toBe(true);
+    // A call that leaves before the next beginning is refused.
+    expect(phase.begins(11, beganAt(11))).toBeLessThan(beganAt(11));
+    expect(phase.learnLate(11, beganAt(11) - 1)).toBe(true);
+    for (let index = 11; index <= 200; index++) {
+      expect(phase.begins(index, beganAt(index))).toBeGreaterThanOrEqual(beganAt(index));
+      expect(begin(index)).toBe(true);
+    }
+    // They are known to be longer, so the next beginning is known almost as well as the last.
+    expect(phase.widthMs(201_800) - phase.widthMs(201_000)).toBeLessThan(3);
+    expect(phase.begins(201, 201_900)).toBeLessThan(beganAt(201) + 60);
+    // Ten windows without a count begin 50 ms later.
+    expect(phase.begins(210, beganAt(210))).toBeGreaterThanOrEqual(beganAt(210));
   });
 
   it("stays proved when the clock was disturbed, and is unproved again after a contradiction", () => {
