@@ -50,7 +50,7 @@ export class Cancellation {
     this.#batcher = new CancelBatcher(clock, gateway, contract.profile, {
       compare,
       sent: (order, now) => {
-        if (advance(order, { type: "cancelSent" })) run([publish(order, now)]);
+        if (advance(order, { type: "cancel", move: "sent" })) run([publish(order, now)]);
       },
       end: (order, end) => {
         if (!isClosed(order)) run(this.#read(order, end));
@@ -72,7 +72,7 @@ export class Cancellation {
     // An order whose last cancels failed follows its own timetable, unless it became more urgent.
     const more = isMoreUrgent(urgency, order.unwanted?.urgency);
     const waits = order.unwanted !== undefined && order.cancel.failures > 0;
-    advance(order, { type: "cancelAsked", urgency, reason });
+    advance(order, { type: "cancel", move: "asked", urgency, reason });
     if (more) return send(order);
     return waits ? noEffects : this.resume(order);
   }
@@ -116,7 +116,7 @@ export class Cancellation {
   #read(order: Order, end: CancelEnd): Effects {
     switch (end.kind) {
       case "accepted":
-        advance(order, { type: "cancelEnded", end: "accepted", reason: "" });
+        advance(order, { type: "cancel", move: "ended", end: "accepted", reason: "" });
         this.#accepted.add(order);
         return [{ kind: "query", order, how: "expect" }];
       case "denied":
@@ -126,13 +126,13 @@ export class Cancellation {
         return [...this.#fail(order, end.reason), this.#again(order)];
       case "unsure":
         // It may have been executed, and it does no harm twice.
-        advance(order, { type: "cancelEnded", end: "unsure", reason: end.reason });
+        advance(order, { type: "cancel", move: "ended", end: "unsure", reason: end.reason });
         return [{ kind: "query", order, how: "expect" }, this.#again(order)];
     }
   }
 
   #fail(order: Order, reason: string): Effects {
-    return advance(order, { type: "cancelEnded", end: "failed", reason }) ? [publish(order)] : noEffects;
+    return advance(order, { type: "cancel", move: "ended", end: "failed", reason }) ? [publish(order)] : noEffects;
   }
 }
 

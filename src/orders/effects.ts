@@ -21,7 +21,32 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** Effect beyond the order manager: reads of the account, the journal, listeners and callbacks. */
+export type OuterEffect =
+  /** Reads the account's positions, unless `needed` returns false when the request may leave. */
+  | {
+      readonly kind: "outside";
+      readonly what: "readPositions";
+      readonly isUrgent: boolean;
+      readonly needed: () => boolean;
+      readonly then: (outcome: Outcome<PositionRecord>) => Effects;
+    }
+  /** Writes an event to the journal. */
+  | { readonly kind: "outside"; readonly what: "record"; readonly event: EventBody }
+  /** The order's own record for the next run. */
+  | { readonly kind: "outside"; readonly what: "keep"; readonly order: Order }
+  /** The protection's record for the next run. */
+  | { readonly kind: "outside"; readonly what: "protect"; readonly record: ProtectionRecord }
+  | { readonly kind: "outside"; readonly what: "refuse"; readonly refusal: Refusal }
+  /** The list of instruments may be outdated, because it lacks this one. */
+  | { readonly kind: "outside"; readonly what: "relist"; readonly instId: string }
+  /** A fill was journalled and published: listeners of positions are called, and protections follow it. */
+  | { readonly kind: "outside"; readonly what: "filled"; readonly fill: FillBody }
+  /** The number of open orders may have changed. */
+  | { readonly kind: "outside"; readonly what: "countOpen" };
+
 export type Effect =
+  | OuterEffect
   /**
    * The order has changed: it is counted, journalled, published and followed up (changes.ts). `at` is for callers that
    * have already read the clock.
@@ -36,31 +61,11 @@ export type Effect =
   | { readonly kind: "cancel"; readonly order: Order }
   | { readonly kind: "amend"; readonly slot: Slot; readonly order: Order }
   | { readonly kind: "query"; readonly order: Order; readonly how: QueryKind }
-  /** Reads the account's positions, unless `needed` returns false when the request may leave. */
-  | {
-      readonly kind: "readPositions";
-      readonly isUrgent: boolean;
-      readonly needed: () => boolean;
-      readonly then: (outcome: Outcome<PositionRecord>) => Effects;
-    }
   | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
-  /** Writes an event to the journal. */
-  | { readonly kind: "record"; readonly event: EventBody }
   /** A loss is beyond its limit, of one strategy or of all together (undefined): trading is restricted. */
   | { readonly kind: "restrict"; readonly strategy: string | undefined; readonly reason: string }
-  /** The order's own record for the next run. */
-  | { readonly kind: "keep"; readonly order: Order }
-  /** The protection's record for the next run. */
-  | { readonly kind: "protect"; readonly record: ProtectionRecord }
-  | { readonly kind: "refuse"; readonly refusal: Refusal }
-  /** The list of instruments may be outdated, because it lacks this one. */
-  | { readonly kind: "relist"; readonly instId: string }
-  /** A fill was journalled and published: listeners of positions are called, and protections follow it. */
-  | { readonly kind: "filled"; readonly fill: FillBody }
   /** The order rests: a cancel that was asked for before can leave. */
   | { readonly kind: "resume"; readonly order: Order }
-  /** The number of open orders may have changed. */
-  | { readonly kind: "countOpen" }
   /** A decision that depends on the effects before it. */
   | { readonly kind: "decide"; readonly decide: () => Effects };
 
@@ -81,7 +86,7 @@ export const noEffects: Effects = [];
 export const publish = (order: Order, at = 0): Effect => ({ kind: "publish", order, at });
 export const evaluate = (slot: Slot): Effect => ({ kind: "evaluate", slot });
 export const next = (decide: () => Effects): Effect => ({ kind: "decide", decide });
-export const record = (event: EventBody): Effect => ({ kind: "record", event });
+export const record = (event: EventBody): Effect => ({ kind: "outside", what: "record", event });
 
 /** Joins lists of effects. Makes no copy if at most one of them has effects. */
 export const joined = (first: Effects, second: Effects, third = noEffects): Effects => {

@@ -55,7 +55,7 @@ const readPosition = (state: World, slot: Slot, followUp: FollowUp, exit: OrderS
     const at = now + Math.min(firstPauseMs * 2 ** reads, pauseMsMax);
     return [{ kind: "schedule", at, due: again }];
   };
-  return { kind: "readPositions", isUrgent: reads < urgentReadsMax, needed: waits, then };
+  return { kind: "outside", what: "readPositions", isUrgent: reads < urgentReadsMax, needed: waits, then };
 };
 
 /** Returns true if the account holds at least what the strategies hold by their own fills. */

@@ -110,13 +110,13 @@ export class ManagerState implements World {
       ...exitsGrew(this, fill.strategy, fill.instId),
       ...this.exitLimits.trim(fill.instId),
       record(fill),
-      { kind: "filled", fill },
+      { kind: "outside", what: "filled", fill },
     ];
   }
 
   recountAll(): Effects {
     const counted = this.slots.orders().map((order) => next(() => this.recount(order)));
-    return [...counted, { kind: "countOpen" }];
+    return [...counted, { kind: "outside", what: "countOpen" }];
   }
 
   /**

@@ -79,11 +79,11 @@ export class OrderAmends {
     const ruling = this.#ruling(slot, wanted);
     if (ruling?.approved !== true) {
       // The amend may find no room while the old order still counts. Its replacement is placed when the order is gone.
-      advance(order, { type: "changeEnded", end: "barred" });
+      advance(order, { type: "change", move: "ended", end: "barred" });
       return undefined;
     }
     const { spec, baseQty: qty } = ruling;
-    advance(order, { type: "changeSent", to: { ...order.terms, spec, qty, wanted } });
+    advance(order, { type: "change", move: "sent", to: { ...order.terms, spec, qty, wanted } });
     this.#run(this.#count(order));
     const { instId, px, sz } = spec;
     return { instId, ordId: order.ordId, clOrdId: order.clOrdId, px, sz };
@@ -103,7 +103,7 @@ export class OrderAmends {
     const isUnwritten = outcome.kind === "dropped" && outcome.reason === "unwritten";
     const isLate = outcome.kind === "limited" || (outcome.kind === "dropped" && !isUnwritten);
     if (change.kind !== "sent" || isLate) {
-      advance(order, { type: "changeEnded", end: "notSent" });
+      advance(order, { type: "change", move: "ended", end: "notSent" });
       return this.#settle(slot, order);
     }
     // A journal that cannot be written to keeps changes from leaving as well.
@@ -133,7 +133,7 @@ export class OrderAmends {
    * Gives the amend up. It is not repeated, and the following cancel ends the order whether or not the amend was made.
    */
   #giveUp(slot: Slot, order: Order, end: "refused" | "doubtful"): Effects {
-    const told = advance(order, { type: "changeEnded", end }) ? [publish(order)] : noEffects;
+    const told = advance(order, { type: "change", move: "ended", end }) ? [publish(order)] : noEffects;
     return joined(told, this.#settle(slot, order));
   }
 

@@ -19,13 +19,13 @@
  *   | open             | –                      | –        | –            | –       | open             | filled, canceled  | lost                   | –         |
  *   | closed           | –                      | –        | –            | –       | –                | –                 | –                      | –         |
  *
- *   cancel   none ── cancelSent ──▶ sent ──┬─ accepted ─▶ accepted ── cancelSent ──▶ sent
- *              ▲                           ├─ unsure ───▶ unsure ──── cancelSent ──▶ sent
- *              └───────── failed ──────────┘  (failed moves from every kind: also a call that never left fails)
+ *   cancel   none ── sent ──▶ sent ──┬─ accepted ─▶ accepted ── sent ──▶ sent
+ *              ▲                     ├─ unsure ───▶ unsure ──── sent ──▶ sent
+ *              └────── failed ───────┘  (failed moves from every kind: also a call that never left fails)
  *
- *   change   none ── changeAsked ──▶ queued ──┬─ changeSent ─▶ sent ──┬─ recorded as changed, not sent ─▶ none
- *                                             └─ barred ─▶ barred     ├─ refused ─▶ barred
- *                                                                     └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
+ *   change   none ── asked ──▶ queued ──┬─ sent ───▶ sent ──┬─ recorded as changed, not sent ─▶ none
+ *                                       └─ barred ─▶ barred ├─ refused ─▶ barred
+ *                                                           └─ doubtful ─▶ doubtful ── recorded as changed ─▶ barred
  *
  * Invariants: only evidence closes an order: a record, a code known to mean rejection, or a proof of absence; a closed
  * order stays closed; a record outranks an answer; a cancel of ours that may have been executed is never forgotten.
@@ -110,13 +110,27 @@ type OrderEvent =
   | { readonly type: "claimed"; readonly strategy: string; readonly slot: string }
   /** It suits this wanted order of its slot. */
   | { readonly type: "suited"; readonly wanted: WantedOrder }
-  | { readonly type: "cancelAsked"; readonly urgency: ActionClass; readonly reason: string }
-  | { readonly type: "cancelRecalled" }
-  | { readonly type: "cancelSent" }
-  | { readonly type: "cancelEnded"; readonly end: "accepted" | "failed" | "unsure"; readonly reason: string }
-  | { readonly type: "changeAsked" }
-  | { readonly type: "changeSent"; readonly to: Terms }
-  | { readonly type: "changeEnded"; readonly end: "notSent" | "barred" | "refused" | "doubtful" };
+  | CancelEvent
+  | ChangeEvent;
+
+/** Move of our request to cancel an order. */
+type CancelEvent =
+  | { readonly type: "cancel"; readonly move: "asked"; readonly urgency: ActionClass; readonly reason: string }
+  | { readonly type: "cancel"; readonly move: "recalled" | "sent" }
+  | CancelEnd;
+interface CancelEnd {
+  readonly type: "cancel";
+  readonly move: "ended";
+  readonly end: "accepted" | "failed" | "unsure";
+  readonly reason: string;
+}
+
+/** Move of our request to change an order. */
+type ChangeEvent =
+  | { readonly type: "change"; readonly move: "asked" }
+  | { readonly type: "change"; readonly move: "sent"; readonly to: Terms }
+  | { readonly type: "change"; readonly move: "ended"; readonly end: ChangeEnd };
+type ChangeEnd = "notSent" | "barred" | "refused" | "doubtful";
 
 const submitted: OrderState = { kind: "submitted" };
 const notExecuted: OrderState = { kind: "notExecuted" };
@@ -244,16 +258,8 @@ export const advance = (order: Order, event: OrderEvent): boolean => {
 type Unclosed = Exclude<OrderState, { readonly kind: "closed" }>;
 type OpenEvent = Exclude<OrderEvent, { readonly type: "left" | "claimed" }>;
 type AnswerEvent = Extract<OrderEvent, { readonly type: "notExecuted" | "rejected" | "acknowledged" | "doubted" }>;
-type RequestEvent = ChangeEvent | CancelEvent | Extract<OrderEvent, { readonly type: "suited" }>;
-
-// biome-ignore format: a list of words
-const requestEvents: ReadonlySet<OrderEvent["type"]> = new Set<RequestEvent["type"]>([
-  "suited", "changeAsked", "changeSent", "changeEnded", "cancelAsked", "cancelRecalled", "cancelSent", "cancelEnded",
-]);
-const isRequestEvent = (event: OpenEvent): event is RequestEvent => requestEvents.has(event.type);
 
 const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean => {
-  if (isRequestEvent(event)) return moveRequest(order, event);
   switch (event.type) {
     case "notExecuted":
     case "rejected":
@@ -268,6 +274,13 @@ const advanceOpen = (order: Order, state: Unclosed, event: OpenEvent): boolean =
       return takeAbsence(order, state);
     case "noted":
       return move(order, state, event.reason);
+    case "suited":
+      (order as Writable).serves = event.wanted;
+      return false;
+    case "change":
+      return moveChange(order, event);
+    case "cancel":
+      return moveCancel(order, event);
   }
 };
 
@@ -283,24 +296,6 @@ const takeAnswer = (order: Order, event: AnswerEvent): true => {
       return move(order, { kind: "acknowledged", ordId: event.ordId }, "accepted");
     case "doubted":
       return move(order, { kind: "unknown", verdict: event.verdict }, event.reason);
-  }
-};
-
-/** Moves our requests to cancel and to change the order, and the wanted order that it serves. */
-const moveRequest = (order: Order, event: RequestEvent): boolean => {
-  switch (event.type) {
-    case "suited":
-      (order as Writable).serves = event.wanted;
-      return false;
-    case "changeAsked":
-    case "changeSent":
-    case "changeEnded":
-      return moveChange(order, event);
-    case "cancelAsked":
-    case "cancelRecalled":
-    case "cancelSent":
-    case "cancelEnded":
-      return moveCancel(order, event);
   }
 };
 
@@ -374,34 +369,29 @@ const takeAbsence = (order: Order, state: Unclosed): boolean => {
   }
 };
 
-type CancelEvent = Extract<
-  OrderEvent,
-  { readonly type: "cancelAsked" | "cancelRecalled" | "cancelSent" | "cancelEnded" }
->;
-
 const moveCancel = (order: Order, event: CancelEvent): boolean => {
   const writable = order as Writable;
   const { unwanted, cancel } = order;
-  switch (event.type) {
-    case "cancelAsked": {
+  switch (event.move) {
+    case "asked": {
       const urgency = isMoreUrgent(event.urgency, unwanted?.urgency) ? event.urgency : unwanted?.urgency;
       writable.unwanted = { urgency: urgency as ActionClass, isReplaced: event.reason === replacedReason };
       writable.reason = event.reason;
       return false;
     }
-    case "cancelRecalled":
+    case "recalled":
       writable.unwanted = undefined;
       return false;
-    case "cancelSent":
+    case "sent":
       if (!isResting(order)) return false;
       writable.cancel = { kind: "sent", failures: cancel.failures, mayHaveCut: cancel.mayHaveCut };
       return true;
-    case "cancelEnded":
+    case "ended":
       return endCancel(order, event);
   }
 };
 
-const endCancel = (order: Order, { end, reason }: Extract<OrderEvent, { readonly type: "cancelEnded" }>): boolean => {
+const endCancel = (order: Order, { end, reason }: CancelEnd): boolean => {
   const writable = order as Writable;
   const { kind, failures, mayHaveCut } = order.cancel;
   if (end !== "failed" && kind !== "sent") return false;
@@ -422,20 +412,18 @@ const endCancel = (order: Order, { end, reason }: Extract<OrderEvent, { readonly
   }
 };
 
-type ChangeEvent = Extract<OrderEvent, { readonly type: "changeAsked" | "changeSent" | "changeEnded" }>;
-
 const moveChange = (order: Order, event: ChangeEvent): boolean => {
   const writable = order as Writable;
   const { change } = order;
-  switch (event.type) {
-    case "changeAsked":
+  switch (event.move) {
+    case "asked":
       if (change.kind === "none") writable.change = queuedChange;
       return false;
-    case "changeSent":
+    case "sent":
       if (change.kind !== "queued") return false;
       writable.change = { kind: "sent", to: event.to };
       return false;
-    case "changeEnded":
+    case "ended":
       if (change.kind !== "queued" && change.kind !== "sent") return false;
       writable.change = changeAfter(change, event.end);
       if (event.end === "notSent" || event.end === "barred" || !isResting(order)) return false;
@@ -446,7 +434,7 @@ const moveChange = (order: Order, event: ChangeEvent): boolean => {
 
 const changeAfter = (
   change: Extract<ChangeRequest, { readonly kind: "queued" | "sent" | "doubtful" }>,
-  end: Extract<OrderEvent, { readonly type: "changeEnded" }>["end"],
+  end: ChangeEnd,
 ): ChangeRequest => {
   if (end === "notSent") return noChange;
   return end === "doubtful" && change.kind === "sent" ? { kind: "doubtful", to: change.to } : barredChange;

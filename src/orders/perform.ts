@@ -9,7 +9,7 @@ import { Subject } from "rxjs";
 import type { EventDraft } from "../journal/events.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { type Change, followChange } from "./changes.ts";
-import type { Effect, Effects, Refusal } from "./effects.ts";
+import type { Effect, Effects, OuterEffect, Refusal } from "./effects.ts";
 import { releaseExits } from "./exits.ts";
 import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
@@ -35,31 +35,6 @@ interface PerformerParts extends StepParts {
   readonly restrict: (strategy: string | undefined, reason: string) => void;
 }
 
-/** Effects that stay within the order manager. */
-const innerKinds = [
-  "publish",
-  "evaluate",
-  "place",
-  "withdraw",
-  "cancel",
-  "amend",
-  "query",
-  "resume",
-  "decide",
-  "schedule",
-  "restrict",
-] as const satisfies readonly Effect["kind"][];
-
-/** Effects inside the room. */
-type InnerKind = (typeof innerKinds)[number];
-
-/** An effect outside the room. */
-type Note = Exclude<Effect, { readonly kind: InnerKind }>;
-
-const inner: ReadonlySet<Effect["kind"]> = new Set(innerKinds);
-
-const isNote = (effect: Effect): effect is Note => !inner.has(effect.kind);
-
 export class Performer {
   /** Emits every refusal that was not reported before. */
   readonly refusals$ = new Subject<Refusal>();
@@ -83,10 +58,6 @@ export class Performer {
   }
 
   #perform(effect: Effect): void {
-    if (isNote(effect)) {
-      this.#note(effect);
-      return;
-    }
     switch (effect.kind) {
       case "publish":
         this.#publish(effect.order, effect.at);
@@ -120,13 +91,16 @@ export class Performer {
         return;
       case "restrict":
         this.#parts.restrict(effect.strategy, effect.reason);
+        return;
+      case "outside":
+        this.#performOutside(effect);
     }
   }
 
   /** Performs effects beyond the order manager: reads of the account, the journal, listeners and callbacks. */
-  #note(effect: Note): void {
+  #performOutside(effect: OuterEffect): void {
     const { journal, onFound, onProtection, onUnknownInstrument } = this.#state.options;
-    switch (effect.kind) {
+    switch (effect.what) {
       case "readPositions":
         this.#readPositions(effect);
         return;
@@ -177,7 +151,7 @@ export class Performer {
     this.run(state.protections.act());
   }
 
-  #readPositions({ isUrgent, needed, then }: Extract<Effect, { readonly kind: "readPositions" }>): void {
+  #readPositions({ isUrgent, needed, then }: Extract<Effect, { readonly what: "readPositions" }>): void {
     const call = { class: isUrgent ? "close" : "resolve", owner: "engine", needed } as const;
     this.#state.options.gateway.read("positions", {}, call).subscribe((outcome) => this.run(then(outcome)));
   }

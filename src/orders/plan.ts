@@ -174,5 +174,5 @@ export const compareWithLatest = (slot: Slot, wanted: WantedOrder | undefined, s
   slot.isUncompared = false;
   if (order === undefined || wanted === undefined || !suits(wanted, order, specify)) return;
   advance(order, { type: "suited", wanted });
-  advance(order, { type: "cancelRecalled" });
+  advance(order, { type: "cancel", move: "recalled" });
 };

@@ -174,7 +174,7 @@ export class Reconciliation {
     return [
       ...this.#unrecorded.adopted(found),
       ...this.#state.recountAll(),
-      { kind: "countOpen" },
+      { kind: "outside", what: "countOpen" },
       next(() => this.settleIn()),
       next(() => this.#supersede(ids.read(record.clOrdId)?.slotHash ?? "", found)),
     ];

@@ -60,7 +60,7 @@ export const refuseWanted = (
   slot.refusal = { wanted, reason, at: isKnown ? before.at : now };
   if (isKnown)
     return { effects: slot.reserved ? [...effects, ...relist(state, wanted.instId)] : effects, isNews: false };
-  effects.push({ kind: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
+  effects.push({ kind: "outside", what: "refuse", refusal: { strategy: slot.strategy, slot: slot.name, reason } });
   return { effects, isNews: true };
 };
 
@@ -68,7 +68,7 @@ export const refuseWanted = (
 export const relist = ({ options, refusals, now }: World, instId: string): Effects => {
   if (options.instruments().has(instId) || now - refusals.relistedAt < relistMs) return noEffects;
   refusals.relistedAt = now;
-  return [{ kind: "relist", instId }];
+  return [{ kind: "outside", what: "relist", instId }];
 };
 
 /** Called when the reason of a refusal may be over. The slot is checked again. */

@@ -84,10 +84,10 @@ const take = (
       return [{ kind: "withdraw", slot }, evaluate(slot)];
     case "amend":
       if (order === undefined) return noEffects;
-      advance(order, { type: "changeAsked" });
+      advance(order, { type: "change", move: "asked" });
       return [{ kind: "amend", slot, order }];
     case "keep":
-      if (order !== undefined) advance(order, { type: "cancelRecalled" });
+      if (order !== undefined) advance(order, { type: "cancel", move: "recalled" });
       return noEffects;
     case "cancel":
       if (order === undefined) return noEffects;

@@ -75,7 +75,7 @@ export class UnrecordedOrders {
   adopted(order: Order): Effects {
     if (!this.#hasBegun) return noEffects;
     this.#taken.add(order.clOrdId);
-    return [{ kind: "keep", order }];
+    return [{ kind: "outside", what: "keep", order }];
   }
 
   /** Takes a record of ours that belongs to no open order. */
@@ -150,7 +150,7 @@ export class UnrecordedOrders {
     const detail = `${clOrdId}: the service executed ${record?.accFillSz ?? ""} (${side} ${instId}) for ${strategy}, which the journal does not have. It is booked by the service's record.`;
     const change = { strategy, slot: name, instId, clOrdId, phase, record, reason: lateReason };
     return [
-      { kind: "keep", order },
+      { kind: "outside", what: "keep", order },
       recordEvent({ type: "anomaly", what: "order.unrecorded", detail }),
       next(() => this.#state.recount(order)),
       next(() => {
@@ -168,7 +168,7 @@ export class UnrecordedOrders {
     const due = (): Effects => slots.unclaimed.all().flatMap((order) => this.#report(order));
     // The journal keeps them as open orders, so that a later run looks for their strategy as well.
     return [
-      ...waiting.map((order): Effect => ({ kind: "keep", order })),
+      ...waiting.map((order): Effect => ({ kind: "outside", what: "keep", order })),
       { kind: "schedule", at: options.clock.now() + unclaimedMs, due },
     ];
   }

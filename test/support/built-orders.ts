@@ -50,7 +50,7 @@ export const builtOrder = (building: Building = {}): Order => {
       ...record,
     },
   });
-  const asked: OrderEvent[] = cancel === undefined ? [] : [{ type: "cancelAsked", urgency: cancel, reason }];
+  const asked: OrderEvent[] = cancel === undefined ? [] : [{ type: "cancel", move: "asked", urgency: cancel, reason }];
   for (const event of [...leading(phase, reason, recorded), ...asked, ...ending(phase, recorded)])
     advance(order, event);
   return order;
@@ -81,7 +81,7 @@ const leading = (phase: OrderPhase, reason: string, recorded: Recorded): readonl
 };
 
 const ending = (phase: OrderPhase, recorded: Recorded): readonly OrderEvent[] => {
-  if (phase === "canceling") return [{ type: "cancelSent" }];
+  if (phase === "canceling") return [{ type: "cancel", move: "sent" }];
   if (phase === "absent") return [{ type: "provedAbsent" }];
   return phase === "filled" || phase === "canceled" || phase === "partially_filled" ? [recorded(phase)] : [];
 };

@@ -157,7 +157,7 @@ export class HeldProtection {
   record(ended = false): Effect {
     this.#isRecordDue = false;
     this.#recordedAt = this.#state.now;
-    return { kind: "protect", record: this.protection.record(ended) };
+    return { kind: "outside", what: "protect", record: this.protection.record(ended) };
   }
 
   /**

@@ -66,7 +66,7 @@ export const canaries: readonly Canary[] = [
   { name: "no sweep is needed to prove absence", file: resolve, find: "{ negatives: 3, sweeps: 2 }", put: "{ negatives: 3, sweeps: 0 }", seed: 2 },
   { name: "an error counts as not found", file: resolve, find: `if (outcome.kind !== "done") return { kind: "void"`, put: `if (outcome.kind !== "done") return { kind: "none"`, seed: 10 },
   { name: "a record that cannot be read may be any order", file: "src/client/outcome.ts", find: "return !isOther(named?.ordId, ordId) && ", put: "return named !== null || ", seed: 15 },
-  { name: "a cancel that left is a cancel", file: withdrawals, find: `if (advance(order, { type: "cancelSent" })) run([publish(order, now)]);`, put: `if (advance(order, ${believedCanceled})) run([publish(order, now)]);`, seed: 1, quick: true },
+  { name: "a cancel that left is a cancel", file: withdrawals, find: `if (advance(order, { type: "cancel", move: "sent" })) run([publish(order, now)]);`, put: `if (advance(order, ${believedCanceled})) run([publish(order, now)]);`, seed: 1, quick: true },
   { name: "an unanswered cancel is a cancel", file: withdrawals, find: "        // It may have been executed, and it does no harm twice.", put: `        if (advance(order, ${believedCanceled})) return [publish(order)];`, seed: 2 },
   { name: "a cancel that was denied is a cancel", file: withdrawals, find: `return [...this.#fail(order, end.reason), { kind: "query", order, how: "look" }, this.#again(order)];`, put: `return advance(order, ${believedCanceled}) ? [publish(order)] : noEffects;`, seed: 4 },
   { name: "a cancel that did nothing is not tried again", file: withdrawals, find: "(isClosed(order) ? noEffects : send(order));", put: "noEffects;", seed: 8 },

@@ -12,7 +12,8 @@ const stage = () => {
   journal.attach((event) => events.push(event));
   const foreign = new ForeignOrders();
   const run = (effects: Effects): void => {
-    for (const effect of effects) if (effect.kind === "record") journal.append(effect.event);
+    for (const effect of effects)
+      if (effect.kind === "outside" && effect.what === "record") journal.append(effect.event);
   };
   const known = new Map<string, OrderRecord>();
   const see = (ordId: string, state: OrderRecord["state"], updatedAt = "1000"): void => {

@@ -45,20 +45,20 @@ const events: readonly OrderEvent[] = [
   { type: "left", at: 1 },
   { type: "claimed", strategy: "t", slot: "b" },
   { type: "suited", wanted: bid({ px: "12" }) },
-  { type: "cancelAsked", urgency: "place", reason: "replaced" },
-  { type: "cancelAsked", urgency: "cancel", reason: "unwanted" },
-  { type: "cancelAsked", urgency: "emergency", reason: "halted" },
-  { type: "cancelRecalled" },
-  { type: "cancelSent" },
-  { type: "cancelEnded", end: "accepted", reason: "" },
-  { type: "cancelEnded", end: "failed", reason: "f" },
-  { type: "cancelEnded", end: "unsure", reason: "" },
-  { type: "changeAsked" },
-  { type: "changeSent", to: termsAt("11") },
-  { type: "changeEnded", end: "notSent" },
-  { type: "changeEnded", end: "barred" },
-  { type: "changeEnded", end: "refused" },
-  { type: "changeEnded", end: "doubtful" },
+  { type: "cancel", move: "asked", urgency: "place", reason: "replaced" },
+  { type: "cancel", move: "asked", urgency: "cancel", reason: "unwanted" },
+  { type: "cancel", move: "asked", urgency: "emergency", reason: "halted" },
+  { type: "cancel", move: "recalled" },
+  { type: "cancel", move: "sent" },
+  { type: "cancel", move: "ended", end: "accepted", reason: "" },
+  { type: "cancel", move: "ended", end: "failed", reason: "f" },
+  { type: "cancel", move: "ended", end: "unsure", reason: "" },
+  { type: "change", move: "asked" },
+  { type: "change", move: "sent", to: termsAt("11") },
+  { type: "change", move: "ended", end: "notSent" },
+  { type: "change", move: "ended", end: "barred" },
+  { type: "change", move: "ended", end: "refused" },
+  { type: "change", move: "ended", end: "doubtful" },
 ];
 
 const failuresMax = 2;
@@ -195,13 +195,13 @@ describe("An order", () => {
   it("is canceling only while it rests, and changed one change at a time", () => {
     expect(broken(({ to }) => to.phase === "canceling" && !isResting(to))).toEqual([]);
     const isSecond = ({ from, event, to }: Move): boolean =>
-      event.type === "changeAsked" && from.change.kind !== "none" && from.change !== to.change;
+      event.type === "change" && event.move === "asked" && from.change.kind !== "none" && from.change !== to.change;
     expect(broken(isSecond)).toEqual([]);
   });
 
   it("that a rate limit kept from being executed is over at once if a cancel of it was asked for meanwhile", () => {
     const order = builtOrder();
-    advance(order, { type: "cancelAsked", urgency: "cancel", reason: "unwanted" });
+    advance(order, { type: "cancel", move: "asked", urgency: "cancel", reason: "unwanted" });
     expect(advance(order, { type: "notExecuted", reason: "refused by a rate limit" })).toBe(true);
     expect([order.phase, order.reason]).toEqual(["canceled", "withdrawn before it was executed"]);
   });
@@ -210,8 +210,8 @@ describe("An order", () => {
     const order = builtOrder({ phase: "live", cancel: "cancel" });
     const failures: number[] = [];
     for (const end of ["failed", "unsure", "failed", "accepted"] as const) {
-      advance(order, { type: "cancelSent" });
-      advance(order, { type: "cancelEnded", end, reason: "no" });
+      advance(order, { type: "cancel", move: "sent" });
+      advance(order, { type: "cancel", move: "ended", end, reason: "no" });
       failures.push(order.cancel.failures);
     }
     expect(failures).toEqual([1, 2, 3, 0]);
@@ -221,9 +221,9 @@ describe("An order", () => {
   it("becomes what it was changed to when a record shows that, and is not changed again after doubt", () => {
     const changed = (end: "doubtful" | undefined) => {
       const order = builtOrder({ ...termsAt("10"), phase: "live" });
-      advance(order, { type: "changeAsked" });
-      advance(order, { type: "changeSent", to: termsAt("11") });
-      if (end !== undefined) advance(order, { type: "changeEnded", end });
+      advance(order, { type: "change", move: "asked" });
+      advance(order, { type: "change", move: "sent", to: termsAt("11") });
+      if (end !== undefined) advance(order, { type: "change", move: "ended", end });
       const isVisible = advance(order, { type: "recorded", record: recordIn("live", "0", "11") });
       return [isVisible, order.spec.px, order.serves?.px, order.change.kind];
     };

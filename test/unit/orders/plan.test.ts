@@ -28,7 +28,7 @@ const wanted = bid();
 const dearer = bid({ px: "60001" });
 const changing = (): Order => {
   const changed = order("live");
-  advance(changed, { type: "changeAsked" });
+  advance(changed, { type: "change", move: "asked" });
   return changed;
 };
 
