@@ -30,45 +30,49 @@ interface Schema {
 
 /** Longer texts are checked again each time, so that no sender decides how much is kept. */
 const keptMax = 64;
-const unread = Symbol("never a value");
 
 /** One property of a closed object. */
 class Field {
-  readonly name: string;
   readonly required: boolean;
-  readonly isFlag: boolean;
+  readonly #isFlag: boolean;
   /**
    * Length up to which a text certainly fits: schemas count characters, of which it has at most as many as units, and
    * at least half as many.
    */
-  readonly lengthMin: number;
-  readonly lengthMax: number;
+  readonly #lengthMin: number;
+  readonly #lengthMax: number;
   /** True if a text of that length may still not fit. */
-  readonly isRead: boolean;
-  /** The latest text that was read and fitted: many fields repeat their value. */
-  latest: unknown = unread;
+  readonly #isRead: boolean;
   readonly #schema: FieldSchema;
   readonly #pattern: RegExp | undefined;
+  /** The latest text that was read and fitted: many fields repeat their value. */
+  #latest: unknown;
 
-  constructor(name: string, schema: FieldSchema, required: boolean) {
+  constructor(schema: FieldSchema, required: boolean) {
     const { type, enum: words, format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
-    this.name = name;
     this.required = required;
-    this.isFlag = type === "boolean";
-    this.lengthMin = 2 * minLength - 1;
-    this.lengthMax = maxLength;
-    this.isRead = words !== undefined || format !== undefined || pattern !== undefined;
+    this.#isFlag = type === "boolean";
+    this.#lengthMin = 2 * minLength - 1;
+    this.#lengthMax = maxLength;
+    this.#isRead = words !== undefined || format !== undefined || pattern !== undefined;
     this.#schema = schema;
     this.#pattern = pattern === undefined ? undefined : new RegExp(pattern, "u");
   }
 
-  /** Reads a text of a length that fits. */
-  fits(text: string): boolean {
+  /** Returns true if the value certainly fits. */
+  takes(value: unknown): boolean {
+    if (typeof value !== "string") return this.#isFlag && typeof value === "boolean";
+    if (value === this.#latest) return true;
+    if (this.#isFlag || value.length < this.#lengthMin || value.length > this.#lengthMax) return false;
+    return !this.#isRead || this.#reads(value);
+  }
+
+  #reads(text: string): boolean {
     const { enum: words, format } = this.#schema;
     if (words !== undefined && !words.includes(text)) return false;
     if (format !== undefined && !hasFormat(text, format)) return false;
     if (this.#pattern !== undefined && !this.#pattern.test(text)) return false;
-    if (text.length <= keptMax) this.latest = text;
+    if (text.length <= keptMax) this.#latest = text;
     return true;
   }
 }
@@ -97,23 +101,21 @@ const objectCheck = (schema: Schema): PlainCheck | undefined => {
   if (schema.type !== "object" || schema.additionalProperties !== false || !saysOnly(schema, objectKeys))
     return undefined;
   if (!required.every((name) => names.has(name)) || !Object.values(properties).every(isFieldRead)) return undefined;
-  const fields = Object.entries(properties).map(([name, field]) => new Field(name, field, required.includes(name)));
+  const fields = new Map(
+    Object.entries(properties).map(([name, field]) => [name, new Field(field, required.includes(name))]),
+  );
   return (value) => {
     if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
-    for (const name in value) if (!names.has(name)) return false;
-    for (let index = 0; index < fields.length; index++) {
-      const field = fields[index] as Field;
-      const said = (value as Readonly<Record<string, unknown>>)[field.name];
-      if (said === undefined) {
-        if (field.required) return false;
-      } else if (typeof said !== "string") {
-        if (!field.isFlag || typeof said !== "boolean") return false;
-      } else if (said !== field.latest) {
-        if (field.isFlag || said.length < field.lengthMin || said.length > field.lengthMax) return false;
-        if (field.isRead && !field.fits(said)) return false;
-      }
+    let missing = required.length;
+    for (const name in value) {
+      const field = fields.get(name);
+      if (field === undefined) return false;
+      const said = (value as Readonly<Record<string, unknown>>)[name];
+      if (said === undefined) continue;
+      if (!field.takes(said)) return false;
+      if (field.required) missing--;
     }
-    return true;
+    return missing === 0;
   };
 };
 

@@ -21,7 +21,6 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "plugins/sweep/sweep-command.ts optionsOf": 17,
   "plugins/watchdog/command.ts wordsOf": 20,
   "src/client/parse-response.ts parseResponse": 38,
-  "src/contract/plain-check.ts objectCheck": 18,
   "src/report/round-trips.ts take": 19,
   "src/report/trade-statistics.ts onEvent": 22,
   "src/venue/rate-limiter.ts spend": 16,
