@@ -115,23 +115,12 @@ export const createProduct = (listing: VenueInstrument, grid?: Grid, spotBuyFee:
   };
 };
 
+/** Quote currency of so many lots at a price of so many ticks. */
 export const worthOf = (product: Product, px: number, lots: number): Amount => {
   const cells = px * lots;
   return (cells <= Number.MAX_SAFE_INTEGER ? BigInt(cells) : BigInt(px) * BigInt(lots)) * product.cell;
 };
 
-/** The last price asked for: each check of an order asks for the price of its best offer. */
-const lastLot: { product: Product | undefined; px: number; worth: Amount } = { product: undefined, px: 0, worth: 0n };
-
-/** Quote currency of one lot at a price of so many ticks. */
-export const lotWorth = (product: Product, px: number): Amount => {
-  if (lastLot.product !== product || lastLot.px !== px) {
-    lastLot.product = product;
-    lastLot.px = px;
-    lastLot.worth = BigInt(px) * product.cell;
-  }
-  return lastLot.worth;
-};
 export const baseOf = (product: Product, lots: number): Amount => BigInt(lots) * product.lot;
 
 /** The record as published, in the spelling the profile names. */

@@ -11,7 +11,7 @@
  */
 
 import type { Order, Sign } from "./account.ts";
-import { lotWorth } from "./instrument.ts";
+import { worthOf } from "./instrument.ts";
 import { isOpen } from "./order.ts";
 import {
   bestDisplayed,
@@ -76,7 +76,7 @@ export const offersFor = (
 const wanted = (book: Book, order: Order, px: number): number => {
   const room = order.reduceOnly ? book.room(order) : order.lots - order.done;
   if (order.budget === undefined) return room;
-  return Math.min(room, Number((order.budget - order.value) / lotWorth(order.product, px)));
+  return Math.min(room, Number((order.budget - order.value) / worthOf(order.product, px, 1)));
 };
 
 /** Matches an arriving order with its offers. Returns true if it was filled; the rest is left to the caller. */

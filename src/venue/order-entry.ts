@@ -13,7 +13,7 @@ import { activeIn, type CancelBody, type Infer, type PlaceBody } from "../contra
 import type { Account, Order } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
 import { ratesFor } from "./fee-tiers.ts";
-import { baseOf, lotWorth, worthOf } from "./instrument.ts";
+import { baseOf, worthOf } from "./instrument.ts";
 import { freeOf, modeOf } from "./margin.ts";
 import { isSilentAt } from "./market-silence.ts";
 import { offersFor, rest, take } from "./matching-engine.ts";
@@ -34,7 +34,7 @@ const planOf = ({ order, offers }: Entry): Plan => {
   let value = 0n;
   for (const offer of offers) {
     const affordable =
-      budget === undefined ? order.lots - lots : Number((budget - value) / lotWorth(product, offer.px));
+      budget === undefined ? order.lots - lots : Number((budget - value) / worthOf(product, offer.px, 1));
     const count = Math.min(offer.lots, affordable, order.lots - lots);
     if (count <= 0) break;
     lots += count;

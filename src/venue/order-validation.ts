@@ -9,7 +9,7 @@ import type { OrdType, SzUnit } from "../contract/profile.ts";
 import type { PlaceBody } from "../contract/schemas.ts";
 import type { Account, Order, Sign } from "./account.ts";
 import type { Exchange, Market } from "./exchange.ts";
-import { baseOf, lotWorth, type Product, worthOf } from "./instrument.ts";
+import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { offersFor } from "./matching-engine.ts";
 import { type Amount, one, readAmount, spell, spellAgain } from "./money.ts";
 import { isOpen, leftOf } from "./order.ts";
@@ -82,7 +82,7 @@ export const readPrice = ({ profile }: Exchange, product: Product, text: string 
 const readLots = (product: Product, unit: SzUnit, sz: Amount, px: number): bigint | undefined => {
   const { lot, lotRule } = product;
   if (unit === "quote_notional") {
-    const lots = sz / lotWorth(product, px);
+    const lots = sz / worthOf(product, px, 1);
     return lotRule === lot ? lots : lots - (lots % (lotRule / lot));
   }
   const scaled = unit === "base" ? sz * one : sz * product.contractValue;
