@@ -13,8 +13,11 @@ import type { Venue } from "../venue/venue.ts";
 import { overlaps } from "./candle-prints.ts";
 import type { FillChoice } from "./fill-choice.ts";
 
-/** Number of rows that are examined at a time. The result is discarded when something happens, and that may be soon. */
-const rowsAtFirst = 128;
+/**
+ * Number of rows that are examined at a time: few at first, because the next order discards the result, and twice as
+ * many each time that none comes.
+ */
+const rowsAtFirst = 16;
 const rowsAtMost = 8_192;
 
 /** Lowest and highest price of each row. */
