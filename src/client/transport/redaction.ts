@@ -28,8 +28,9 @@ export const createRedact =
     const short = texts.filter(({ length }) => length < longMin).flatMap(shortForms);
     // Almost every value holds none of the forms, found by one search of all its texts together.
     const together = lowered(shown.join("\n"));
-    if (![...long, ...short].some((form) => together.includes(form))) return value;
-    return cleaned(value, { long, short: [...long, ...short] }, typeof value === "string") as typeof value;
+    if (![...long, ...short].some((form) => together.includes(lowered(form)))) return value;
+    const forms = { long: distinct(long), short: distinct([...long, ...short]) };
+    return cleaned(value, forms, typeof value === "string") as typeof value;
   };
 
 /**
@@ -90,7 +91,10 @@ const cleaned = (value: unknown, forms: Forms, isError: boolean): unknown => {
 };
 
 /** The text in lower case and of the same length, which one letter alone would change. */
-const lowered = (text: string): string => text.replaceAll("\u0130", "I").toLowerCase();
+const lowered = (text: string): string => {
+  const lower = text.toLowerCase();
+  return lower.length === text.length ? lower : text.replaceAll("\u0130", "I").toLowerCase();
+};
 
 /** Replaces each form, ignoring case. `forms` are in lower case. */
 const textWithout = (text: string, forms: readonly string[]): string => {
@@ -112,45 +116,54 @@ const encoded = (text: string): string => encodeURIComponent(text.replaceAll(/\p
 
 const formOf = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
 
-/** Texts of these characters are their own form in JSON, in a URL and in a form. */
+/** A text of these characters alone is its own form in JSON, in a URL and in a form. */
 const unreserved = /^[\w.*-]+$/;
 
 const shortForms = (text: string): readonly string[] =>
-  unreserved.test(text) ? [lowered(text)] : distinct([text, jsonOf(text), encoded(text), formOf(text)]);
+  unreserved.test(text) ? [text] : [text, jsonOf(text), encoded(text), formOf(text)];
+
+const nestedForms = (text: string): readonly string[] =>
+  unreserved.test(text) ? [] : [jsonOf(jsonOf(text)), encoded(encoded(text))];
+
+const hexOf = (text: string): string => Buffer.from(text, "utf8").toString("hex");
 
 const escapesOf = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("");
 
+const base64Forms = (text: string): readonly string[] => {
+  const bytes = Buffer.from(text, "utf8");
+  const parts = [0, 1, 2].map((before) => inBase64(text, bytes.length, before));
+  return [bytes.toString("base64"), bytes.toString("base64url"), ...parts, ...parts.map(urlSafe)];
+};
+
+/** Base64 characters that depend on a text of so many bytes alone when it follows `before` other bytes. */
+const inBase64 = (text: string, bytes: number, before: number): string =>
+  Buffer.from(`${" ".repeat(before)}${text}`, "utf8")
+    .toString("base64")
+    .slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes) * 8) / 6));
+
+const urlSafe = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_");
+
 interface Encoding {
-  /** The form of a text of `longMin` characters or more has at least so many characters for each of the text's. */
-  readonly growth: number;
-  readonly formsOf: (text: string, bytes: Buffer) => readonly string[];
+  /** Least length of a form of a text of so many characters, `longMin` or more. */
+  readonly lengthMin: (length: number) => number;
+  readonly formsOf: (text: string) => readonly string[];
 }
 
 const encodings: readonly Encoding[] = [
-  { growth: 1, formsOf: shortForms },
-  { growth: 1, formsOf: (text) => (unreserved.test(text) ? [] : [jsonOf(jsonOf(text)), encoded(encoded(text))]) },
-  { growth: 1.2, formsOf: (_, bytes) => [bytes.toString("base64"), bytes.toString("base64url")] },
-  { growth: 1.2, formsOf: (_, bytes) => [0, 1, 2].flatMap((before) => inBase64(bytes, before)) },
-  { growth: 2, formsOf: (_, bytes) => [bytes.toString("hex")] },
-  { growth: 3, formsOf: (_, bytes) => [bytes.toString("hex").replace(/../g, "%$&")] },
-  { growth: 6, formsOf: (text) => [escapesOf(text)] },
+  { lengthMin: (length) => length, formsOf: shortForms },
+  { lengthMin: (length) => length, formsOf: nestedForms },
+  // After one other byte the fewest characters depend on the text alone.
+  { lengthMin: (length) => Math.floor(((length + 1) * 8) / 6) - 2, formsOf: base64Forms },
+  { lengthMin: (length) => 2 * length, formsOf: (text) => [hexOf(text)] },
+  { lengthMin: (length) => 3 * length, formsOf: (text) => [hexOf(text).replace(/../g, "%$&")] },
+  { lengthMin: (length) => 6 * length, formsOf: (text) => [escapesOf(text)] },
 ];
 
 /** The forms of a secret that fit into `longest` characters. */
-const longForms = (text: string, longest: number): readonly string[] => {
-  const bytes = Buffer.from(text, "utf8");
-  const fitting = encodings.filter(({ growth }) => text.length * growth <= longest);
-  return distinct(fitting.flatMap(({ formsOf }) => formsOf(text, bytes)));
-};
+const longForms = (text: string, longest: number): readonly string[] =>
+  encodings.flatMap(({ lengthMin, formsOf }) => (lengthMin(text.length) <= longest ? formsOf(text) : []));
 
-/** Base64 characters that depend on this text alone when it follows `before` other bytes in a longer text. */
-const inBase64 = (bytes: Buffer, before: number): readonly string[] => {
-  const all = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-  const part = all.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
-  return [part, part.replaceAll("+", "-").replaceAll("/", "_")];
-};
-
-/** Longest first, so that no form is cut by a shorter one. */
+/** Forms in lower case, the longest first, so that none is cut by a shorter one. */
 const distinct = (forms: readonly string[]): readonly string[] =>
   [...new Set(forms.map(lowered))].sort((one, other) => other.length - one.length);
