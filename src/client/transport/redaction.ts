@@ -17,13 +17,16 @@ const errorField = /msg|message|error|reason|detail/i;
 /** Redacts a text or all texts in a parsed JSON value. `sent` contains further texts of the request to redact. */
 export type Redact = <T>(value: T, sent?: readonly string[]) => T;
 
-/** `secrets` is called for each value, so that no object has to keep their texts. */
+/**
+ * `secrets` is called for each value, so that no object has to keep their texts; it may leave out those that are longer
+ * than `longest`.
+ */
 export const createRedact =
-  (secrets: () => readonly string[]): Redact =>
+  (secrets: (longest: number) => readonly string[]): Redact =>
   (value, sent = []) => {
     const shown = textsIn(value);
     const longest = shown.reduce((length, text) => Math.max(length, text.length), 0);
-    const texts = [...new Set([...secrets(), ...sent])].filter(({ length }) => length > 0 && length <= longest);
+    const texts = [...new Set([...secrets(longest), ...sent])].filter(({ length }) => length > 0 && length <= longest);
     const long = texts.filter(({ length }) => length >= longMin).flatMap((text) => longForms(text, longest));
     const short = texts.filter(({ length }) => length < longMin).flatMap(shortForms);
     // Almost every value holds none of the forms, found by one search of all its texts together.

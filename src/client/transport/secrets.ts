@@ -32,10 +32,13 @@ export interface Seal {
 
 const seals = new WeakMap<Credentials, Seal>();
 
-/** All three texts, created at each call. Only for redaction in sign.ts, which no dialect can reach. */
-const texts = new WeakMap<Credentials, () => readonly string[]>();
+/** The three texts, created at each call; without the secret if it has more than `longest` characters. */
+type Texts = (longest: number) => readonly string[];
 
-export const textsOf = (credentials: Credentials): readonly string[] => texts.get(credentials)?.() ?? [];
+const texts = new WeakMap<Credentials, Texts>();
+
+/** Only for redaction in sign.ts, which no dialect can reach. */
+export const textsOf = (credentials: Credentials): Texts => texts.get(credentials) ?? (() => []);
 
 /** Only for sign.ts. */
 export const sealOf = (credentials: Credentials): Seal => {
@@ -95,7 +98,10 @@ const seal = (
     hmacSha256: (text, encoding) => createHmac("sha256", key).update(text, "utf8").digest(encoding),
     passphrase: () => passphrase,
   });
-  texts.set(credentials, () => [apiKey, passphrase, key.export().toString("utf8")]);
+  const secretLength = secretKey.length;
+  texts.set(credentials, (longest) =>
+    secretLength <= longest ? [apiKey, passphrase, key.export().toString("utf8")] : [apiKey, passphrase],
+  );
   return credentials;
 };
 

@@ -77,7 +77,7 @@ const withRedact = (signer: Signer, credentials: Credentials): KeySigner =>
   Object.freeze({
     headers: (parts, wallAt) => signer.headers(parts, wallAt),
     login: (wallAt) => signer.login(wallAt),
-    redact: createRedact(() => textsOf(credentials)),
+    redact: createRedact(textsOf(credentials)),
   } satisfies KeySigner);
 
 const faultySignerOf = (profile: Profile, seal: Seal, fault: KeyFault, signer: SignerOf): Signer => {
