@@ -101,7 +101,7 @@ const startWorker = (entry: URL, facts: object): Worker => {
     stdout: true,
     stderr: true,
     resourceLimits,
-    entries: ["backtest"],
+    entries: ["backtest", "extension"],
   });
   // Output is read and dropped: a person could not follow the output of a hundred runs at once.
   worker.stdout.resume();
