@@ -85,7 +85,8 @@ const checkOf = (kind: "wire" | "human", schema: object): ValidateFunction => {
   // These schemas are all our own, and a test has them checked: checking them here costs every start as much as
   // compiling them.
   if (kind === "wire") wire ??= make({ removeAdditional: "all", validateSchema: false });
-  else human ??= make({ allErrors: true, useDefaults: true });
+  // What people write is checked a few times, so that making its checks faster takes longer than it saves.
+  else human ??= make({ allErrors: true, useDefaults: true, code: { optimize: false } });
   const check = ((kind === "wire" ? wire : human) as Ajv).compile(schema);
   cache.set(schema, check);
   return check;
