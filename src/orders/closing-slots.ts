@@ -72,7 +72,7 @@ export class ClosingSlots {
 
   /** Books a close of the account's position, or of a part of it, and returns the part of each strategy. */
   account({ instId, orders, left, px }: AccountClose): readonly ClosedPart[] {
-    const { risk, protections, exitLimits, source } = this.#state;
+    const { risk, positions, protections, exitLimits, source } = this.#state;
     const executed = orders
       .map((order) => ({ order, ...executedIn(order, source) }))
       .filter(({ filled }) => isPositive(filled));
@@ -90,7 +90,7 @@ export class ClosingSlots {
         const side = isPositive(qty) ? "sell" : "buy";
         parts.push(this.#book({ strategy, instId, side, px, qty: spell(abs(qty)), cost: "0", standsIn: true }));
       }
-      risk.exposure.close(instId, read(px));
+      positions.closeUnowned(instId, read(px));
     }
     this.#run(risk.changed());
     this.#run([...protections.closed(instId), ...exitLimits.trim(instId)]);
@@ -122,7 +122,7 @@ export class ClosingSlots {
       const how = `was closed at ${known.px} for a fee of ${known.cost}, as is known now, and not at ${px}`;
       this.#note(`${instId}: ${known.qty} of ${strategy} ${how}`);
       const back: Side = side === "sell" ? "buy" : "sell";
-      this.#enter({ strategy, instId, side: back, px, qty: known.qty, cost: "0" }, order, "back");
+      this.#enter({ strategy, instId, side: back, px, qty: known.qty, cost: "0" }, order);
       return [{ strategy, instId, side: back, px, qty: known.qty, cost: "0" }, this.#book(known, order)];
     });
     this.#run(this.#state.risk.changed());
@@ -143,19 +143,13 @@ export class ClosingSlots {
     return part;
   }
 
-  /** `as` distinguishes several entries of one order. */
-  #enter(part: ClosedPart, order?: OrderRecord, as = ""): void {
-    const { positions, risk, source } = this.#state;
+  #enter(part: ClosedPart, order?: OrderRecord): void {
+    const { positions, source } = this.#state;
     const { strategy, instId, side, px, qty, cost } = part;
     const { clOrdId = "", ordId = "" } = order ?? {};
     const { currency, position } = positions.close(part);
-    const filled = read(qty);
     const paid = read(cost);
-    const id = `${ordId} ${strategy}${as}`;
     const names = { strategy, instId, side };
-    const executed = { filled, value: mul(read(px), filled), cost: paid, feeQty: undefined };
-    if (order !== undefined)
-      risk.exposure.take({ id, ...names, px: undefined, base: filled, reduceOnly: true, isOpen: false, ...executed });
     const fee = spell(source.profile.order.feeSign === "negative_is_cost" ? neg(paid) : paid);
     const liquidity = order === undefined ? undefined : ("taker" as const);
     const money = { px, qty, fee, cost, currency, liquidity, position, recovered: false };

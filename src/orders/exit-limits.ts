@@ -5,15 +5,15 @@
  * Invariants: from the instant it is sent until there is evidence of its end, an order counts with the full quantity
  * that it may still execute; an order whose reduce-only flag is unknown counts both as an exit and as an entry; an
  * order of the same side that its strategy does not call an exit may open a position, and does not count as an exit.
- * Not here: the size of an exit (exit-size.ts), its waits (exits.ts), the sums (risk/exposure.ts).
+ * Not here: the size of an exit (exit-size.ts), its waits (exits.ts), positions (positions.ts).
  */
 import { instTypeOf } from "../contract/inst-id.ts";
 import type { Side } from "../contract/profile.ts";
-import { type Decimal, isPositive, isZero, positive, sub, sum } from "../decimal-value.ts";
+import { type Decimal, isPositive, positive, sub, sum } from "../decimal-value.ts";
 import { type Effects, evaluate, noEffects } from "./effects.ts";
 import { against, type ExitLimit } from "./exit-size.ts";
 import { hasExecuted, isClosed, isResting, type Order } from "./order-state.ts";
-import { exposureEntryOf, leftOf } from "./risk/exposure.ts";
+import { exposureEntryOf } from "./risk/exposure.ts";
 import type { World } from "./world.ts";
 
 export class ExitLimits {
@@ -27,7 +27,7 @@ export class ExitLimits {
 
   /** Part of the strategy's position that an order of this side reduces. */
   held(strategy: string, instId: string, side: Side): Decimal {
-    return positive(against(side, this.#state.risk.exposure.holding(instId, strategy).position));
+    return positive(against(side, this.#state.positions.qtyOf(strategy, instId)));
   }
 
   of(strategy: string, instId: string, side: Side): ExitLimit {
@@ -37,7 +37,9 @@ export class ExitLimits {
     const own = orders.filter((order) => order.spec.side === side && this.#ownerOf(order) === strategy);
     const isUnderWay = (order: Order): boolean =>
       order.spec.side !== side && !order.spec.reduceOnly && !isResting(order) && this.#ownerOf(order) !== strategy;
-    const holdsOthers = this.#others(strategy).some((name) => isPositive(this.held(name, instId, side)));
+    const holdsOthers = this.#others(strategy, instId).some((other) =>
+      isPositive(this.held(other.strategy, instId, side)),
+    );
     return {
       held: this.held(strategy, instId, side),
       promised: this.#left(own.filter((order) => this.#mayReduce(order))),
@@ -65,14 +67,13 @@ export class ExitLimits {
    * would enlarge it.
    */
   net(instId: string, side: Side): Decimal {
-    return against(side, this.#state.risk.exposure.holding(instId).position);
+    return against(side, this.#state.positions.netQty(instId));
   }
 
   /** Returns whether other strategies hold the product or have orders in it. */
   isShared(strategy: string, instId: string): boolean {
-    const { risk, slots } = this.#state;
-    if (this.#others(strategy).some((name) => !isZero(risk.exposure.holding(instId, name).position))) return true;
-    return slots
+    if (this.#others(strategy, instId).length > 0) return true;
+    return this.#state.slots
       .orders()
       .some((order) => order.spec.instId === instId && !["", strategy].includes(this.#ownerOf(order)));
   }
@@ -153,8 +154,9 @@ export class ExitLimits {
     return unwanted?.urgency === "emergency" || (unwanted?.urgency === "cancel" && !unwanted.isReplaced);
   }
 
-  #others(strategy: string): readonly string[] {
-    return this.#state.risk.exposure.strategies().filter((name) => name !== strategy && name !== "");
+  /** Other strategies that hold the product. */
+  #others(strategy: string, instId: string) {
+    return this.#state.positions.holders(instId).filter((holder) => holder.strategy !== strategy);
   }
 
   #ownerOf(order: Order): string {
@@ -162,7 +164,7 @@ export class ExitLimits {
   }
 
   #left(orders: readonly Order[]): Decimal {
-    return sum(orders.map((order) => leftOf(exposureEntryOf(order, this.#state.source))));
+    return sum(orders.map((order) => exposureEntryOf(order, this.#state.source).left));
   }
 
   /**

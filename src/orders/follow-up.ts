@@ -7,7 +7,7 @@
  *
  * Invariants: all orders together never exceed the wanted quantity, and exits never exceed what the strategy holds; an
  * order that we canceled needs no follow-up here, because its wanted order is placed again anyway.
- * Not here: when the next order leaves (exits.ts), what a strategy holds (risk/exposure.ts).
+ * Not here: when the next order leaves (exits.ts), what a strategy holds (positions.ts).
  */
 import type { InstrumentRecord } from "../contract/schemas.ts";
 import { abs, compare, type Decimal, equal, isPositive, min, read, spell, sub, toStep } from "../decimal-value.ts";

@@ -62,8 +62,8 @@ export class ManagerState implements World {
     this.source = { profile, instruments, marketPx };
     this.ids = createClientOrderIds(options.instance);
     this.slots = new Slots(this.ids, new IdGeneration(clock.wallNow()));
-    this.risk = new RiskManager(options, run);
     this.positions = new Positions(this.source);
+    this.risk = new RiskManager(options, this.positions, run);
     const onRead = (instId: string): void => run(coinsRead(this, instId));
     this.cover = new SpotCover({ clock, balances, fundsCode: profile.answers.fundsCode, onRead });
     this.protections = new Protections(this, run);

@@ -319,10 +319,13 @@ export class OrderManager {
    */
   inherit(holdings: readonly Inherited[], judged: readonly string[]): void {
     this.#state.protections.beginRecovery();
-    const restricted = this.#state.risk.inherit(holdings, judged);
-    for (const held of holdings)
-      if (held.strategy !== "") this.#state.positions.inherit(held.strategy, held.instId, bookedOf(held));
-    this.#run(restricted);
+    for (const held of holdings) {
+      const { strategy, instId, position, cash } = held;
+      const { positions } = this.#state;
+      if (strategy !== "") positions.inherit(strategy, instId, bookedOf(held));
+      else positions.inheritUnowned(instId, { position: read(position), cash: read(cash) });
+    }
+    this.#run(this.#state.risk.inherited(judged));
   }
 
   /** Strategy of an order that is not over; empty if it is not known. */

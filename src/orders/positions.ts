@@ -3,10 +3,10 @@
  *
  * Invariants: each increase of the executed quantity of an order's record is booked once, so that a position is exactly
  * the sum of its fills; an order whose strategy is not known yet is booked when it is known.
- * Not here: the arithmetic (average-cost.ts), limits (risk/exposure.ts), the account's own positions (orders/state).
+ * Not here: the arithmetic (average-cost.ts), what is open (risk/exposure.ts), the account's own positions (orders/state).
  */
 import { readInstId } from "../contract/inst-id.ts";
-import type { OrdType } from "../contract/profile.ts";
+import type { OrdType, Side } from "../contract/profile.ts";
 import {
   abs,
   add,
@@ -27,7 +27,7 @@ import {
 import type { EventDraft } from "../journal/events.ts";
 import type { BookedPosition, ClosedPart } from "../journal/holdings.ts";
 import { averagePxOf, type Holding, noHolding, unrealisedOf, withFill } from "./average-cost.ts";
-import { broughtBy, type Executed, type Execution, executionOf, noExecution } from "./executions.ts";
+import { broughtBy, type Executed, type Execution, executionOf, moneyOf, noExecution } from "./executions.ts";
 import { Listeners } from "./listeners.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { EntrySource } from "./risk/exposure.ts";
@@ -60,6 +60,14 @@ export interface Position {
   readonly profit: string;
 }
 
+/** Sum of the executions in an instrument. */
+export interface Traded {
+  /** Base currency, positive when long. */
+  readonly position: Decimal;
+  /** Quote currency received less paid, costs included. */
+  readonly cash: Decimal;
+}
+
 export type FillBody = Extract<EventDraft, { readonly type: "fill" }>;
 
 interface Book {
@@ -85,6 +93,8 @@ export class Positions {
   /** Orders of previous runs that this run has seen. The first fill of any other order is reported as recovered. */
   readonly #seen = new Set<string>();
   readonly #closed = new Set<string>();
+  /** Executions without a known strategy: of orders by client order id, and of previous runs by instrument. */
+  readonly #unowned = new Map<string, { readonly instId: string; readonly traded: Traded }>();
   readonly #listeners = new Listeners<[strategy: string]>();
 
   constructor(source: EntrySource) {
@@ -98,7 +108,12 @@ export class Positions {
   take(order: Order, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
     const { clOrdId, spec, wanted } = order;
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
-    if (owner === "" || this.#closed.has(clOrdId)) return undefined;
+    if (this.#closed.has(clOrdId)) return undefined;
+    if (owner === "") {
+      if (now.isAny) this.#unowned.set(clOrdId, { instId: spec.instId, traded: tradedIn(spec.side, now) });
+      return undefined;
+    }
+    this.#unowned.delete(clOrdId);
     if (wanted === undefined) this.#seen.add(clOrdId);
     const known = this.#books.get(owner)?.get(spec.instId);
     const isBooked = now.isAny || known?.open.has(clOrdId) === true;
@@ -133,6 +148,33 @@ export class Positions {
   netOf(strategy: string, instId: string): { readonly qty: Decimal; readonly avgPx: Decimal } {
     const holding = this.#books.get(strategy)?.get(instId)?.holding ?? noHolding;
     return { qty: holding.qty, avgPx: averagePxOf(holding) };
+  }
+
+  /** Quantity of a strategy's position in base currency, negative short. */
+  qtyOf(strategy: string, instId: string): Decimal {
+    return this.#books.get(strategy)?.get(instId)?.holding.qty ?? zero;
+  }
+
+  /** Quantity of all strategies together and of executions without a known strategy. */
+  netQty(instId: string): Decimal {
+    return this.tradedBy().get(instId)?.position ?? zero;
+  }
+
+  /** Sums by instrument, of one strategy, or of all and of executions without a known strategy. */
+  tradedBy(strategy?: string): ReadonlyMap<string, Traded> {
+    const sums = new Map<string, Traded>();
+    for (const { instId, holding, fees } of this.#booksOf(strategy)) {
+      const { qty, entry, realised } = holding;
+      sums.set(instId, joined(sums.get(instId), { position: qty, cash: sub(sub(realised, entry), fees) }));
+    }
+    const unowned = strategy === undefined ? this.#unowned.values() : [];
+    for (const { instId, traded } of unowned) sums.set(instId, joined(sums.get(instId), traded));
+    return sums;
+  }
+
+  /** Strategies that have traded, in this run or according to the journal. */
+  strategies(): readonly string[] {
+    return [...this.#books.keys()];
   }
 
   /** Every instrument a strategy has traded, by id. */
@@ -186,6 +228,20 @@ export class Positions {
     for (const [clOrdId, [filled, value, cost, feeQty]] of Object.entries(open)) {
       const fee = feeQty === undefined ? undefined : read(feeQty);
       book.open.set(clOrdId, { filled: read(filled), value: read(value), cost: read(cost), feeQty: fee });
+    }
+  }
+
+  /** Takes over what a previous run traded without a known strategy. */
+  inheritUnowned(instId: string, traded: Traded): void {
+    this.#unowned.set(instId, { instId, traded });
+  }
+
+  /** Books that the account's position was closed at this price, for executions without a known strategy. */
+  closeUnowned(instId: string, px: Decimal): void {
+    for (const [id, { instId: of, traded }] of this.#unowned) {
+      const { position, cash } = traded;
+      if (of === instId)
+        this.#unowned.set(id, { instId, traded: { position: zero, cash: add(cash, mul(position, px)) } });
     }
   }
 
@@ -311,6 +367,14 @@ export class Positions {
     return book;
   }
 }
+
+const tradedIn = (side: Side, executed: Executed): Traded => ({
+  position: broughtBy(side, executed),
+  cash: moneyOf(side, executed),
+});
+
+const joined = (a: Traded | undefined, b: Traded): Traded =>
+  a === undefined ? b : { position: add(a.position, b.position), cash: add(a.cash, b.cash) };
 
 const emptyBook = (strategy: string, instId: string): Book => ({
   strategy,

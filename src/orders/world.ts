@@ -65,7 +65,7 @@ export interface World {
   readonly modes: Pick<TradingModes, "of">;
   readonly waits: Waits;
   readonly slots: Slots;
-  readonly risk: Pick<RiskManager, "exposure" | "ownerOf">;
+  readonly risk: Pick<RiskManager, "ownerOf">;
   readonly positions: Positions;
   readonly postOnly: PostOnlyState;
   readonly refusals: RefusalState;

@@ -10,13 +10,13 @@ import type { Clock } from "../../clock/clock.ts";
 import { add, compare, type Decimal, isPositive, isZero, mul, neg, read, spell, zero } from "../../decimal-value.ts";
 import { type Effects, joined, noEffects, type Run } from "../effects.ts";
 import { HeldPrices, type PriceChanges } from "../held-prices.ts";
-import type { Exposure, Holding } from "./exposure.ts";
+import type { Positions, Traded } from "../positions.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
 interface LossOptions {
   readonly clock: Clock;
   readonly rules: RiskRules;
-  readonly exposure: Exposure;
+  readonly positions: Pick<Positions, "strategies" | "tradedBy">;
   /** Price at which the position could be closed now, if a quote is known. */
   readonly closingPx: (instId: string, side: "buy" | "sell") => string | undefined;
   readonly priceChanges: PriceChanges;
@@ -43,7 +43,7 @@ type Priced = (instId: string, position: Decimal) => Decimal | undefined;
  * Profit of holdings: money received less money paid, plus the value of the position. Instruments without a known price
  * are left out.
  */
-export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced): Decimal => {
+export const profitOf = (holdings: ReadonlyMap<string, Traded>, priced: Priced): Decimal => {
   let total = zero;
   for (const [instId, { cash, position }] of holdings) {
     const px = isZero(position) ? zero : priced(instId, position);
@@ -53,7 +53,7 @@ export const profitOf = (holdings: ReadonlyMap<string, Holding>, priced: Priced)
 };
 
 export const createLossWatch = (options: LossOptions): LossWatch => {
-  const { clock, exposure, closingPx, priceChanges, run } = options;
+  const { clock, positions, closingPx, priceChanges, run } = options;
   const { lossPerStrategy, lossInAll } = options.rules;
   const breached = new Set<string | undefined>();
   const lastPx = new Map<string, Decimal>();
@@ -67,11 +67,11 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   };
 
   /** Returns false while an inherited position has no price yet. */
-  const isPriced = (holdings: ReadonlyMap<string, Holding>): boolean =>
+  const isPriced = (holdings: ReadonlyMap<string, Traded>): boolean =>
     [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
 
   const judge = (strategy: string | undefined, limit: string): Effects => {
-    const holdings = exposure.holdings(strategy);
+    const holdings = positions.tradedBy(strategy);
     const loss = neg(profitOf(holdings, priced));
     if (compare(loss, read(limit)) <= 0) {
       if (isPriced(holdings)) breached.delete(strategy);
@@ -85,8 +85,8 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
 
   const heldInstruments = (): ReadonlySet<string> => {
     const held = new Set<string>();
-    for (const strategy of exposure.strategies())
-      for (const [instId, { position }] of exposure.holdings(strategy)) if (!isZero(position)) held.add(instId);
+    for (const strategy of [undefined, ...positions.strategies()])
+      for (const [instId, { position }] of positions.tradedBy(strategy)) if (!isZero(position)) held.add(instId);
     return held;
   };
 
@@ -97,7 +97,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     const ofStrategies =
       lossPerStrategy === undefined
         ? noEffects
-        : exposure.strategies().flatMap((name) => (name === "" ? noEffects : judge(name, lossPerStrategy)));
+        : positions.strategies().flatMap((name) => judge(name, lossPerStrategy));
     const inAll = lossInAll === undefined ? noEffects : judge(undefined, lossInAll);
     prices.follow(heldInstruments());
     return joined(ofStrategies, inAll);

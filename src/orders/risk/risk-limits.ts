@@ -10,7 +10,7 @@
 import { add, compare, type Decimal, div, isPositive, mul, positive, read, spell, sub } from "../../decimal-value.ts";
 import { against } from "../exit-size.ts";
 import { type OrderSpec, unquoted } from "../wanted-order.ts";
-import type { Holding } from "./exposure.ts";
+import type { OpenSizes } from "./exposure.ts";
 
 /** Limits on money, all optional; amounts are decimal text in quote currency. */
 export interface RiskRules {
@@ -35,6 +35,12 @@ export interface RiskRules {
   readonly lossPerStrategy?: string;
   /** The same for all strategies together. Beyond it trading halts. */
   readonly lossInAll?: string;
+}
+
+/** Exposure in one instrument. */
+interface Holding extends OpenSizes {
+  /** Base currency by own fills, positive when long. */
+  readonly position: Decimal;
 }
 
 interface Standing {

@@ -1,7 +1,7 @@
 /**
  * Risk manager: the exposure of all orders, limits on losses, and figures for the risk limits.
  *
- * Invariants: without a limit in the config only executions are summed up; a wanted order that is refused again for the
+ * Invariants: without a limit in the config nothing is summed up; a wanted order that is refused again for the
  * same limit is refused in the same words, so that it is reported once.
  * Not here: what may pass (risk-limits.ts), the sums (exposure.ts).
  */
@@ -9,11 +9,12 @@ import { EMPTY, type Observable } from "rxjs";
 import type { Clock } from "../../clock/clock.ts";
 import type { Contract } from "../../contract/contract.ts";
 import type { InstrumentRecord } from "../../contract/schemas.ts";
-import { read } from "../../decimal-value.ts";
+import type { Decimal } from "../../decimal-value.ts";
 import type { BookedPosition } from "../../journal/holdings.ts";
 import { type Effects, noEffects, type Run } from "../effects.ts";
 import type { Execution } from "../executions.ts";
 import { isClosed, type Order } from "../order-state.ts";
+import type { Positions } from "../positions.ts";
 import type { Slot } from "../slot.ts";
 import { sameWanted, type WantedOrder } from "../wanted-order.ts";
 import { type EntrySource, Exposure, exposureEntryOf } from "./exposure.ts";
@@ -49,54 +50,49 @@ export class RiskManager {
    * order that ended may have been larger than they are.
    */
   readonly retries: number;
-  /** True if a limit on money is set. Otherwise only executions have to be counted. */
+  /** True if a limit on money is set. Otherwise orders need not be counted. */
   readonly isLimited: boolean;
   readonly #marketPx: RiskManagerOptions["marketPx"];
   readonly #source: EntrySource;
+  readonly #positions: Positions;
   readonly #losses: ReturnType<typeof createLossWatch>;
   /** Strategies of the orders that a previous run sent. */
   readonly #owners = new Map<string, string>();
 
   /** `run` performs what follows from a price. */
-  constructor(options: RiskManagerOptions, run: Run) {
+  constructor(options: RiskManagerOptions, positions: Positions, run: Run) {
     const { clock, contract, rules, instruments, marketPx, priceChanges = () => EMPTY } = options;
     this.isLimited = limitsMoney(rules);
     this.retries = this.isLimited ? retriesWithin : 1;
     this.#marketPx = marketPx;
     this.#source = { profile: contract.profile, instruments, marketPx };
+    this.#positions = positions;
     this.#losses = createLossWatch({
       clock,
       rules,
-      exposure: this.exposure,
+      positions,
       closingPx: marketPx,
       priceChanges,
       run,
     });
   }
 
-  /** Counts an order in its present state. */
+  /** Counts an order in its present state. Call it after its executions were booked. */
   take(order: Order, executed: Execution): Effects {
-    // Without limits only executions matter, because they make the positions.
-    if (!executed.isAny && !this.isLimited) return noEffects;
-    if (order.state.kind === "notExecuted") {
-      this.exposure.forget(order.clOrdId);
-      return noEffects;
-    }
     const { clOrdId, record, spec, strategy } = order;
-    const entry = exposureEntryOf(order, this.#source, executed);
-    this.exposure.take(strategy === "" ? { ...entry, strategy: this.ownerOf(order) } : entry);
+    const owner = this.ownerOf(order);
     if (isClosed(order)) this.#owners.delete(clOrdId);
-    const isPriced = this.isLimited && record !== undefined && record.avgPx !== "";
-    return isPriced ? this.#losses.traded(spec.instId, record.avgPx) : noEffects;
+    if (!this.isLimited) return noEffects;
+    const entry = exposureEntryOf(order, this.#source, executed);
+    this.exposure.take(strategy === owner ? entry : { ...entry, strategy: owner });
+    return record === undefined || record.avgPx === "" ? noEffects : this.#losses.traded(spec.instId, record.avgPx);
   }
 
   /**
-   * Takes over holdings of previous runs. The losses of `judged` were already reported (empty: all strategies
-   * together).
+   * Called when holdings of previous runs were taken over. The losses of `judged` were already reported (empty: all
+   * strategies together).
    */
-  inherit(holdings: readonly Inherited[], judged: readonly string[]): Effects {
-    for (const { strategy, instId, position, cash } of holdings)
-      this.exposure.inherit(strategy, instId, { position: read(position), cash: read(cash) });
+  inherited(judged: readonly string[]): Effects {
     return this.isLimited ? this.#losses.inherited(judged) : noEffects;
   }
 
@@ -123,11 +119,16 @@ export class RiskManager {
 
   /** Figures for the limits on money. */
   view({ strategy }: Slot, { instId, side }: WantedOrder): Pick<RiskInput, "strategy" | "all" | "marketPx"> {
-    const standing = (of?: string) => ({
+    const positions = this.#positions;
+    const standing = (of: string | undefined, position: Decimal) => ({
       openNotional: this.exposure.openNotional(of),
-      holding: this.exposure.holding(instId, of),
+      holding: { position, ...this.exposure.sizes(instId, of) },
     });
-    return { strategy: standing(strategy), all: standing(), marketPx: this.#marketPx(instId, side) };
+    return {
+      strategy: standing(strategy, positions.qtyOf(strategy, instId)),
+      all: standing(undefined, positions.netQty(instId)),
+      marketPx: this.#marketPx(instId, side),
+    };
   }
 
   /** Returns the ruling with the reason that was reported before. */

@@ -5,10 +5,12 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../src/contract/contract.ts";
 import type { OrderRecord } from "../../../src/contract/schemas.ts";
 import { abs, add, compare, mul, neg, sub, sum } from "../../../src/decimal.ts";
+import { read, spell } from "../../../src/decimal-value.ts";
 import { advance, type Order, recalledOrder } from "../../../src/orders/order-state.ts";
 import { Positions } from "../../../src/orders/positions.ts";
 import type { WantedOrder } from "../../../src/orders/wanted-order.ts";
 import { builtOrder } from "../../support/built-orders.ts";
+import { spelled } from "../../support/decimal-texts.ts";
 import { createRig, swap } from "../../support/harness/orders.ts";
 
 const instruments = new Map([[swap, { instId: swap, tickSize: "0.1", lotSize: "0.001" }]]);
@@ -190,6 +192,84 @@ describe("A strategy's position", () => {
     first.take(order, "s");
     expect(second.of("s", swap)).toEqual(first.of("s", swap));
   });
+});
+
+/** Sums of one strategy, or of all, as text. */
+const sumsOf = (positions: Positions, strategy?: string) => spelled(positions.tradedBy(strategy).get(swap));
+
+describe("Executions without a strategy", () => {
+  const bought = (id: string): Order => {
+    const order = builtOrder({ strategy: "", slot: "", clOrdId: id });
+    advance(order, { type: "recorded", record: record(id, "buy", "2", "100", "-0.2", "filled") });
+    return order;
+  };
+
+  it("count in the sums of all strategies until the strategy is known, and then for it", () => {
+    const positions = positionsOf();
+    const order = bought("a");
+    expect([positions.take(order, ""), positions.take(order, "")]).toEqual([undefined, undefined]);
+    expect(spell(positions.netQty(swap))).toBe("2");
+    expect(sumsOf(positions)).toEqual({ position: "2", cash: "-200.2" });
+    expect([positions.strategies(), positions.instruments().size, positions.equity().size]).toEqual([[], 0, 0]);
+    expect(positions.take(order, "s")).toMatchObject({ qty: "2", px: "100", recovered: true });
+    expect([spell(positions.netQty(swap)), spell(positions.qtyOf("s", swap))]).toEqual(["2", "2"]);
+    expect([sumsOf(positions), sumsOf(positions, "s")]).toEqual(Array(2).fill({ position: "2", cash: "-200.2" }));
+  });
+
+  it("are held no more when the account's position was closed, and their value is cash", () => {
+    const positions = positionsOf();
+    positions.inheritUnowned(swap, { position: read("-1"), cash: read("90") });
+    positions.take(bought("a"), "");
+    expect(sumsOf(positions)).toEqual({ position: "1", cash: "-110.2" });
+    positions.closeUnowned(swap, read("80"));
+    expect(sumsOf(positions)).toEqual({ position: "0", cash: "-30.2" });
+    expect(spell(positions.netQty(swap))).toBe("0");
+  });
+});
+
+it("The sums of strategies are those of all executions at once, however orders follow each other", () => {
+  const life = fc.record({
+    owner: fc.constantFrom("s", "t", ""),
+    side: fc.constantFrom("buy" as const, "sell" as const),
+    px: fc.integer({ min: 1, max: 99 }),
+    fills: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 4 }),
+    ends: fc.boolean(),
+    /** Number of its records that come before its strategy is known. */
+    early: fc.integer({ min: 0, max: 2 }),
+  });
+  fc.assert(
+    fc.property(fc.array(life, { minLength: 1, maxLength: 8 }), fc.infiniteStream(fc.nat()), (lives, chance) => {
+      const positions = positionsOf();
+      const waiting = lives.map(({ owner, side, px, fills, ends, early }, index) => {
+        const order = orderOf(String(index), side);
+        const done = fills.toSorted((a, b) => a - b);
+        return done.map((fill, step) => () => {
+          const isLast = step === done.length - 1;
+          const state = isLast && ends ? "canceled" : "partially_filled";
+          const fee = String(-fill);
+          advance(order, {
+            type: "recorded",
+            record: record(String(index), side, String(fill), String(px), fee, state),
+          });
+          positions.take(order, isLast || step >= early ? owner : "");
+        });
+      });
+      while (waiting.some((steps) => steps.length > 0))
+        waiting[(chance.next().value ?? 0) % waiting.length]?.shift()?.();
+      const summed = (strategy?: string) => {
+        const own = lives.filter(({ owner }) => strategy === undefined || owner === strategy);
+        const signed = own.map(({ side, fills, px }) => ({ px, qty: Math.max(...fills) * (side === "buy" ? 1 : -1) }));
+        const position = signed.reduce((total, { qty }) => total + qty, 0);
+        const cash = signed.reduce((total, { qty, px }) => total - qty * px - Math.abs(qty), 0);
+        return { position: String(position), cash: String(cash) };
+      };
+      const none = { position: "0", cash: "0" };
+      for (const strategy of [undefined, "s", "t"])
+        expect(sumsOf(positions, strategy) ?? none).toEqual(summed(strategy));
+      expect(spell(positions.netQty(swap))).toBe(summed().position);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 describe("Fills", () => {

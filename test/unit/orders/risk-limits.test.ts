@@ -4,10 +4,11 @@
 import { Subject } from "rxjs";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
-import { read, spell, zero } from "../../../src/decimal-value.ts";
+import { createContract } from "../../../src/contract/contract.ts";
+import { read, spell } from "../../../src/decimal-value.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Effects } from "../../../src/orders/effects.ts";
-import { Exposure, type Holding } from "../../../src/orders/risk/exposure.ts";
+import { Positions, type Traded } from "../../../src/orders/positions.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
 import { admit, takeToken } from "../../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
@@ -19,10 +20,11 @@ import { type Texts, valued } from "../../support/decimal-texts.ts";
 import { swap } from "../../support/harness/orders.ts";
 
 type Standing = RiskInput["strategy"];
+type Holding = Standing["holding"];
 
-const amounts = ["position", "cash", "buying", "selling"] as const;
+const amounts = ["position", "buying", "selling"] as const;
 const holdingOf = (texts: Partial<Texts<Holding>>): Holding => {
-  const none = { position: "0", cash: "0", buying: "0", selling: "0" };
+  const none = { position: "0", buying: "0", selling: "0" };
   return valued<Holding>({ ...none, ...texts }, amounts);
 };
 const standing = (openNotional = "0", holding: Partial<Texts<Holding>> = {}): Standing => ({
@@ -235,9 +237,9 @@ describe("The order throttle:", () => {
 });
 
 describe("Loss limits:", () => {
-  const holding = (position: string, cash: string): Holding => holdingOf({ position, cash });
+  const holding = (position: string, cash: string): Traded => ({ position: read(position), cash: read(cash) });
 
-  it.each<[string, Holding, string, string]>([
+  it.each<[string, Traded, string, string]>([
     ["long below what was paid", holding("2", "-200"), "90", "-20"],
     ["short above what was received", holding("-2", "200"), "110", "-20"],
     ["closed, costs only", holding("0", "-0.3"), "5", "-0.3"],
@@ -247,18 +249,18 @@ describe("Loss limits:", () => {
 
   const setup = (rules: RiskRules) => {
     const clock = createVirtualClock(0);
-    const exposure = new Exposure();
+    let px: string | undefined = "100";
+    const positions = new Positions({ ...createContract(), instruments: () => new Map(), marketPx: () => px });
     const told: string[] = [];
     const tell = (effects: Effects): void => {
       for (const effect of effects)
         if (effect.kind === "restrict") told.push(`${effect.strategy ?? "all"}: ${effect.reason}`);
     };
-    let px: string | undefined = "100";
     const changes$ = new Subject<void>();
     const watch = createLossWatch({
       clock,
       rules,
-      exposure,
+      positions,
       closingPx: () => px,
       priceChanges: () => changes$,
       run: tell,
@@ -267,21 +269,18 @@ describe("Loss limits:", () => {
       px = to;
       changes$.next();
     };
-    const buy = (strategy: string, qty: number, id = strategy): void => {
-      const executed = { filled: read(String(qty)), value: read(String(qty * 100)), cost: zero, feeQty: undefined };
-      const [px, base] = [read("100"), read(String(qty))];
-      const rest = { instId: swap, side: "buy" as const, px, base, reduceOnly: false, isOpen: false };
-      exposure.take({ id, strategy, ...rest, ...executed });
+    const buy = (strategy: string, qty: number): void => {
+      positions.close({ strategy, instId: swap, side: "buy", px: "100", qty: String(qty), cost: "0" });
       tell(watch.traded(swap, "100"));
     };
-    return { clock, told, price, buy, exposure, watch, tell };
+    return { clock, told, price, buy, positions, watch, tell };
   };
 
   it("of earlier lives wait for a price, and those that were judged then are not told again", () => {
-    const { clock, told, price, exposure, watch, tell } = setup({ lossPerStrategy: "10" });
+    const { clock, told, price, positions, watch, tell } = setup({ lossPerStrategy: "10" });
     price(undefined);
-    exposure.inherit("a", swap, { position: read("1"), cash: read("-100") });
-    exposure.inherit("b", swap, { position: read("1"), cash: read("-100") });
+    for (const strategy of ["a", "b"])
+      positions.inherit(strategy, swap, { qty: "1", entry: "100", realised: "0", fees: "0", open: {} });
     tell(watch.inherited(["a"]));
     clock.advanceTo(5_000);
     expect(told).toEqual([]);
