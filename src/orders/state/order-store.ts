@@ -65,8 +65,8 @@ const sameBody = (a: OrderRecord, b: OrderRecord): boolean =>
 /** Merges two records of one order; `known` itself when `next` adds nothing. */
 export const mergeRecords = (known: OrderRecord, next: OrderRecord): OrderRecord => {
   const state = standing[next.state] > standing[known.state] ? next : known;
-  const fills = !sameFills(next, known) && byFills(next, known) > 0 ? next : known;
   const body = byBody(next, known) > 0 ? next : known;
+  const fills = sameFills(next, known) ? body : byFills(next, known) > 0 ? next : known;
   if (state === fills && fills === body) return state;
   const { instId, ordId, clOrdId, px, sz, ordType, side, createdAt, updatedAt } = body;
   const { avgPx, accFillSz, fee, feeCcy } = fills;
@@ -125,14 +125,20 @@ class SortedRecords {
   }
 }
 
+/** An order as far as the service has reported it. */
+interface Entry {
+  record: OrderRecord;
+  /** True while an active order was canceled, so that its absence from the list of open orders is evidence. */
+  isEnding: boolean;
+}
+
 export class OrderStore {
-  readonly #records = new Map<string, OrderRecord>();
+  readonly #entries = new Map<string, Entry>();
   readonly #active = new SortedRecords();
-  /** Ids of the finished orders in the sequence in which they finished, from `#first` on. */
-  #finished: string[] = [];
+  /** Finished orders in the sequence in which they finished, from `#first` on. */
+  #finished: Entry[] = [];
   #first = 0;
-  readonly #byClient = new Map<string, string>();
-  readonly #endings = new Set<string>();
+  readonly #byClient = new Map<string, Entry>();
   readonly #listeners: OrderListener[] = [];
   readonly #forgetters: ((record: OrderRecord) => void)[] = [];
 
@@ -148,15 +154,18 @@ export class OrderStore {
 
   /** Merges a record. Returns false if it contains no news. */
   merge(next: OrderRecord): boolean {
-    const previous = this.#records.get(next.ordId);
+    const known = this.#entries.get(next.ordId);
+    const previous = known?.record;
     // All readers share the record. A pushed record is not frozen yet.
     const record = Object.freeze(previous === undefined ? next : mergeRecords(previous, next));
     if (record === previous) return false;
-    this.#name(record);
+    const entry = known ?? { record, isEnding: false };
+    entry.record = record;
+    if (known === undefined) this.#entries.set(record.ordId, entry);
+    if (previous?.clOrdId !== record.clOrdId) this.#name(entry);
     const wasActive = previous !== undefined && activeIn[previous.state];
-    this.#records.set(record.ordId, record);
     if (activeIn[record.state]) this.#active.put(record);
-    else if (wasActive || previous === undefined) this.#finish(record, wasActive);
+    else if (wasActive || previous === undefined) this.#finish(entry, wasActive);
     const listeners = this.#listeners;
     for (let index = 0; index < listeners.length; index++) (listeners[index] as OrderListener)(record, previous);
     return true;
@@ -164,30 +173,29 @@ export class OrderStore {
 
   /** Called when the service does not know the order any more although no final record was seen. */
   forget(ordId: string): void {
-    const record = this.#records.get(ordId);
-    if (record === undefined || !activeIn[record.state]) return;
-    this.#records.delete(ordId);
+    const entry = this.#activeEntry(ordId);
+    if (entry === undefined) return;
+    this.#entries.delete(ordId);
     this.#active.remove(ordId);
-    this.#endings.delete(ordId);
-    this.#unname(record);
-    for (const listener of this.#forgetters) listener(record);
+    this.#unname(entry);
+    for (const listener of this.#forgetters) listener(entry.record);
   }
 
   /**
    * Called when the order was canceled. Its absence from the list of open orders then is evidence, however young it is.
    */
   ending(ordId: string): void {
-    const record = this.#records.get(ordId);
-    if (record !== undefined && activeIn[record.state]) this.#endings.add(ordId);
+    const entry = this.#activeEntry(ordId);
+    if (entry !== undefined) entry.isEnding = true;
   }
 
   isEnding(ordId: string): boolean {
-    return this.#endings.has(ordId);
+    return this.#activeEntry(ordId)?.isEnding === true;
   }
 
   find({ ordId, clOrdId }: { readonly ordId?: string; readonly clOrdId?: string }): OrderRecord | undefined {
-    const id = ordId ?? (clOrdId === undefined ? undefined : this.#byClient.get(clOrdId));
-    return id === undefined ? undefined : this.#records.get(id);
+    if (ordId !== undefined) return this.#entries.get(ordId)?.record;
+    return clOrdId === undefined ? undefined : this.#byClient.get(clOrdId)?.record;
   }
 
   /** Active orders, newest first. */
@@ -197,33 +205,37 @@ export class OrderStore {
 
   /** Finished orders, most recently finished first. */
   finished(): readonly OrderRecord[] {
-    const ids = this.#finished.slice(this.#first).reverse();
-    return Object.freeze(ids.map((ordId) => this.#records.get(ordId) as OrderRecord));
+    const entries = this.#finished.slice(this.#first).reverse();
+    return Object.freeze(entries.map(({ record }) => record));
   }
 
-  #finish({ ordId }: OrderRecord, wasActive: boolean): void {
-    if (wasActive) {
-      this.#active.remove(ordId);
-      this.#endings.delete(ordId);
-    }
-    this.#finished.push(ordId);
+  #activeEntry(ordId: string): Entry | undefined {
+    const entry = this.#entries.get(ordId);
+    return entry !== undefined && activeIn[entry.record.state] ? entry : undefined;
+  }
+
+  #finish(entry: Entry, wasActive: boolean): void {
+    if (wasActive) this.#active.remove(entry.record.ordId);
+    this.#finished.push(entry);
     if (this.#finished.length - this.#first <= finishedMax) return;
-    const oldest = this.#finished[this.#first++] as string;
-    this.#unname(this.#records.get(oldest) as OrderRecord);
-    this.#records.delete(oldest);
+    const oldest = this.#finished[this.#first++] as Entry;
+    this.#unname(oldest);
+    this.#entries.delete(oldest.record.ordId);
     if (this.#first < finishedMax) return;
     this.#finished = this.#finished.slice(this.#first);
     this.#first = 0;
   }
 
   /** A client may reuse an id after its order is over. The newest order counts. */
-  #name({ clOrdId, ordId }: OrderRecord): void {
+  #name(entry: Entry): void {
+    const { clOrdId, ordId } = entry.record;
+    if (clOrdId === "") return;
     const known = this.#byClient.get(clOrdId);
-    if (clOrdId === "" || known === ordId) return;
-    if (known === undefined || byAge(ordId, known) <= 0) this.#byClient.set(clOrdId, ordId);
+    if (known === undefined || byAge(ordId, known.record.ordId) <= 0) this.#byClient.set(clOrdId, entry);
   }
 
-  #unname({ clOrdId, ordId }: OrderRecord): void {
-    if (this.#byClient.get(clOrdId) === ordId) this.#byClient.delete(clOrdId);
+  #unname(entry: Entry): void {
+    const { clOrdId } = entry.record;
+    if (this.#byClient.get(clOrdId) === entry) this.#byClient.delete(clOrdId);
   }
 }
