@@ -44,6 +44,35 @@ interface Lane {
   gathering: boolean;
 }
 
+/** One call, and the orders that it cancels once it has left. */
+class CancelCall implements Call<"cancelBatch"> {
+  readonly endpoint = "cancelBatch";
+  readonly class: ActionClass;
+  readonly owner = "engine";
+  readonly #lane: Lane;
+  readonly #batcher: CancelBatcher;
+  #batch: readonly Order[] = [];
+
+  constructor(lane: Lane, batcher: CancelBatcher) {
+    this.class = lane.class;
+    this.#lane = lane;
+    this.#batcher = batcher;
+  }
+
+  elementsNow(): number {
+    return this.#batcher.elementsNow(this.#lane);
+  }
+
+  input(elementsMax: number, now: number): CancelBody | undefined {
+    this.#batch = this.#batcher.take(this.#lane, elementsMax, now);
+    return this.#batch.length === 0 ? undefined : this.#batch.map(bodyOf);
+  }
+
+  done(outcome: Outcome<ElementResult>): void {
+    this.#batcher.finish(this.#lane, this.#batch, outcome);
+  }
+}
+
 export class CancelBatcher {
   readonly #clock: Clock;
   readonly #gateway: Gateway;
@@ -74,13 +103,13 @@ export class CancelBatcher {
     });
   }
 
-  #elementsNow({ orders }: Lane): number {
+  elementsNow({ orders }: Lane): number {
     // Whether a cancel is still needed is decided when the call leaves.
     return orders.size < 2 ? 1 : this.#choose(orders, this.#profile.cancelBatch.elementsMax, undefined).length;
   }
 
   /** Orders that a call cancels, chosen as it leaves. */
-  #take(lane: Lane, elementsMax: number, now: number): readonly Order[] {
+  take(lane: Lane, elementsMax: number, now: number): readonly Order[] {
     lane.queued = false;
     const batch = this.#choose(lane.orders, Math.min(elementsMax, this.#profile.cancelBatch.elementsMax), lane.orders);
     for (const order of batch) lane.orders.delete(order);
@@ -89,7 +118,7 @@ export class CancelBatcher {
     return batch;
   }
 
-  #finish(lane: Lane, batch: readonly Order[], outcome: Outcome<ElementResult>): void {
+  finish(lane: Lane, batch: readonly Order[], outcome: Outcome<ElementResult>): void {
     if (batch.length === 0) {
       // No order was left to cancel, or the call was refused on our side before it was built.
       lane.queued = false;
@@ -101,9 +130,7 @@ export class CancelBatcher {
     }
     const isWhole = isTurnedDown(outcome);
     for (const order of batch) this.#alone[isWhole ? "add" : "delete"](order);
-    batch.forEach((order, index) => {
-      this.#calls.end(order, endOf(outcome, batch, index, this.#profile));
-    });
+    for (const [index, order] of batch.entries()) this.#calls.end(order, endOf(outcome, batch, index, this.#profile));
   }
 
   #laneOf(kind: ActionClass): Lane {
@@ -118,18 +145,7 @@ export class CancelBatcher {
   #queue(lane: Lane): void {
     if (lane.queued || lane.orders.size === 0) return;
     lane.queued = true;
-    let batch: readonly Order[] = [];
-    const call: Call<"cancelBatch"> = {
-      endpoint: "cancelBatch",
-      class: lane.class,
-      owner: "engine",
-      elementsNow: () => this.#elementsNow(lane),
-      input: (elementsMax, now) => {
-        batch = this.#take(lane, elementsMax, now);
-        return batch.length === 0 ? undefined : batch.map(bodyOf);
-      },
-      done: (outcome) => this.#finish(lane, batch, outcome),
-    };
+    const call = new CancelCall(lane, this);
     try {
       this.#gateway.submit(call);
     } catch (error) {
@@ -151,7 +167,7 @@ export class CancelBatcher {
         left?.delete(order);
         continue;
       }
-      const [first] = batch;
+      const first = batch[0];
       if (first !== undefined && ((first.ordId === "") !== (order.ordId === "") || this.#alone.has(order))) continue;
       batch.push(order);
       if (batch.length === most || this.#alone.has(order)) break;
