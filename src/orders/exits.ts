@@ -238,11 +238,11 @@ export const remaining = ({ followUp }: Slot, wanted: WantedOrder): WantedOrder 
 
 /** Called when an order is closed and its slot was evaluated. Exits that waited for it may leave. */
 export const releaseExits = (state: World, order: Order): Effects => {
-  const own = state.slots.of(order);
-  const isDone = own !== undefined && own.followUp === undefined && endingOf(order) === "filled";
+  const own = endingOf(order) === "filled" ? state.slots.of(order) : undefined;
+  const isDone = own !== undefined && own.followUp === undefined;
   const mayReduce = order.spec.reduceOnly || order.wanted === undefined;
   const released = mayReduce ? releaseWaiting(state) : noEffects;
-  return joined(isDone ? endUnprotected(state, own) : noEffects, released, hastenAfter(state, order, own));
+  return joined(isDone ? endUnprotected(state, own) : noEffects, released, hastenAfter(state, order));
 };
 
 const releaseWaiting = ({ waits }: World): Effects => {
@@ -267,8 +267,9 @@ const retry = (state: World, when: (slot: Slot, followUp: FollowUp) => number | 
  * Retries exits of the instrument sooner after an order has ended. An order that changed nothing at the service has no
  * effect, because it frees no room and two such orders would trigger each other without end.
  */
-const hastenAfter = (state: World, order: Order, own: Slot | undefined): Effects => {
+const hastenAfter = (state: World, order: Order): Effects => {
   if (state.waits.count("rest") === 0) return noEffects;
+  const own = state.slots.of(order);
   const hasChanged = isPositive(state.executed(order).filled) || !isRejectedOrUnmatched(order);
   return retry(state, (slot, { lacksRoom = false, awaits, at }) => {
     if (slot === own || slot.wanted?.instId !== order.spec.instId) return undefined;

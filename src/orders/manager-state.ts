@@ -74,9 +74,9 @@ export class ManagerState implements World {
   }
 
   /** The wanted order in the service's terms, by the instruments and prices of now. */
-  readonly specify = (wanted: WantedOrder): Specified => {
+  readonly specify = (wanted: WantedOrder, onlyAt?: string): Specified => {
     const { instruments, contract } = this.options;
-    return specifyListed(wanted, instruments(), contract, this.#marketPxFor(wanted));
+    return specifyListed(wanted, instruments(), contract, this.#marketPxFor(wanted), { onlyAt });
   };
 
   executed(order: Order): Execution {
@@ -124,7 +124,7 @@ export class ManagerState implements World {
    * after all.
    */
   compare(order: Order): void {
-    const slot = this.slotOf(order);
+    const slot = order.unwanted === undefined ? undefined : this.slotOf(order);
     if (slot === undefined || !slot.isUncompared) return;
     compareWithLatest(slot, this.exitLimits.isExcess(order) ? undefined : this.counted(slot), this.specify);
   }

@@ -39,8 +39,11 @@ interface SlotView {
   readonly mayAmend?: boolean;
 }
 
-/** Converts a wanted order into the service's terms, by the instruments and prices of now. */
-type Specify = (wanted: WantedOrder) => Specified;
+/**
+ * Converts a wanted order into the service's terms, by the instruments and prices of now. With `onlyAt`, an order at
+ * another limit price may be refused.
+ */
+type Specify = (wanted: WantedOrder, onlyAt?: string) => Specified;
 
 const nothing: Step = { kind: "nothing" };
 const place: Step = { kind: "place" };
@@ -77,9 +80,9 @@ export const suits = (wanted: WantedOrder, order: Order, specify: Specify): bool
 
 /** Returns whether the resting order equals what the wanted order would become, or is within its tolerance. */
 const fits = (wanted: WantedOrder, order: Order, specify: Specify): boolean => {
-  const result = specify(wanted);
-  if (!result.ok) return false;
   const { instId, side, ordType, reduceOnly, px, sz } = order.spec;
+  const result = specify(wanted, wanted.keepWithin === undefined ? px : undefined);
+  if (!result.ok) return false;
   const next = result.spec;
   const isAlike = next.instId === instId && next.side === side && next.ordType === ordType;
   if (!isAlike || next.reduceOnly !== reduceOnly) return false;

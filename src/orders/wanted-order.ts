@@ -237,30 +237,48 @@ const kindProblem = ({ ordType = "limit", px, keepWithin, cross }: WantedOrder):
   return undefined;
 };
 
+/** Conditions of a conversion. */
+export interface Conversion {
+  /** `bounded`: a market order that is sized by an amount executes less than its quantity rather than more. */
+  readonly sizing?: "aimed" | "bounded";
+  /** Only this limit price is of interest (empty: none): at any other one the size is not computed. */
+  readonly onlyAt?: string | undefined;
+}
+
+const anotherPrice: Unspecified = { ok: false, reason: "it has another price" };
+
 /**
  * Converts a wanted order into the service's terms. `marketPx` is the best price of the other side; it is needed only
- * to convert sizes of market orders and to rest at the touch. With `isBounded`, a market order that is sized by an
- * amount executes less than its quantity rather than more.
+ * to convert sizes of market orders and to rest at the touch.
  */
 export const specify = (
   wanted: WantedOrder,
   instrument: InstrumentRecord,
   profile: Profile,
   marketPx: string | undefined,
-  isBounded = false,
+  { sizing = "aimed", onlyAt }: Conversion = {},
 ): Specified => {
   const { instId, side, ordType = "limit", reduceOnly = false } = wanted;
   const amounts = amountsIn(wanted);
   if (typeof amounts === "string") return no(amounts);
   const priced = ordType === "market" ? undefined : priceOf(wanted, amounts.px ?? zero, instrument.tickSize, marketPx);
   if (typeof priced === "string") return no(priced);
-  const sizing = ordType !== "market" ? "priced" : isBounded ? "bounded" : "aimed";
+  if (isElsewhere(priced, onlyAt)) return anotherPrice;
   const known = priced ?? (marketPx === undefined ? undefined : read(marketPx));
-  const sized = sizeOf(amounts, instrument, profile.order.szUnit[instTypeOf(instId)], known, sizing);
+  const sized = sizeOf(
+    amounts,
+    instrument,
+    profile.order.szUnit[instTypeOf(instId)],
+    known,
+    ordType === "market" ? sizing : "priced",
+  );
   if (!sized.ok) return sized;
   const px = priced === undefined ? "" : spell(priced);
   return { ok: true, spec: { instId, side, ordType, px, sz: sized.sz, reduceOnly }, baseQty: sized.baseQty };
 };
+
+const isElsewhere = (px: Decimal | undefined, onlyAt: string | undefined): boolean =>
+  px !== undefined && onlyAt !== undefined && (onlyAt === "" || !equal(px, read(onlyAt)));
 
 /** Limit price on the tick, or the reason why there is none. */
 const priceOf = (

@@ -11,7 +11,14 @@ import type { InstrumentRecord } from "../../contract/schemas.ts";
 import type { Decimal } from "../../decimal-value.ts";
 import { didYouMean } from "../../errors.ts";
 import { type ExitLimit, lackOf, type SizedExit, sizeExit } from "../exit-size.ts";
-import { canRest, type OrderSpec, type Specified, specify, type WantedOrder } from "../wanted-order.ts";
+import {
+  type Conversion,
+  canRest,
+  type OrderSpec,
+  type Specified,
+  specify,
+  type WantedOrder,
+} from "../wanted-order.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "./risk-limits.ts";
 
 /** Rules for orders. Limits on money do not apply unless they are set. */
@@ -83,7 +90,7 @@ export const specifyListed = (
   instruments: ReadonlyMap<string, InstrumentRecord>,
   contract: Contract,
   marketPx: string | undefined,
-  isBounded = false,
+  conversion?: Conversion,
 ): Specified => {
   const instrument = instruments.get(wanted.instId);
   if (instrument === undefined) {
@@ -92,7 +99,7 @@ export const specifyListed = (
       reason: `the service does not list ${wanted.instId} as tradable.${didYouMean(wanted.instId, [...instruments.keys()])}`,
     };
   }
-  return specify(wanted, instrument, contract.profile, marketPx, isBounded);
+  return specify(wanted, instrument, contract.profile, marketPx, conversion);
 };
 
 export const rule = (input: RuleInput): Ruling => {
@@ -147,6 +154,6 @@ const sized = (
   if (lack !== undefined) return { ok: false, reason: lack.reason };
   const { notional: _notional, sz: _sz, ...sizeless } = wanted;
   return sizeExit(result, exit, instrument, (qty, isBounded) =>
-    specifyListed({ ...sizeless, qty }, instruments, contract, marketPx, isBounded),
+    specifyListed({ ...sizeless, qty }, instruments, contract, marketPx, { sizing: isBounded ? "bounded" : "aimed" }),
   );
 };

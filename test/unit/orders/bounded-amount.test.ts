@@ -15,7 +15,7 @@ describe("A market order that may not execute more than its quantity", () => {
     (lots) => {
       const qty = mul(String(lots), "0.001");
       const wanted = { slot: "x", instId: swap, side: "sell", ordType: "market", qty } as const;
-      const made = specify(wanted, instrument, profile, "60000", true);
+      const made = specify(wanted, instrument, profile, "60000", { sizing: "bounded" });
       if (!made.ok) throw new Error(made.reason);
       expect(made.baseQty === undefined ? undefined : spell(made.baseQty)).toBe(qty);
       const executed = (px: string): string => toStep(div(made.spec.sz, px, 12), "0.001", "down");
@@ -24,4 +24,18 @@ describe("A market order that may not execute more than its quantity", () => {
       expect(compare(sub(qty, executed("60000")), toStep(mul(qty, "0.02"), "0.001", "up"))).not.toBe(1);
     },
   );
+});
+
+it.each([
+  ["60000.04", "60000.0", true],
+  ["60000.04", "60000.1", false],
+  ["60000.14", "60000.1", true],
+  ["60000.04", "", false],
+])("An order wanted at %s is converted if only %s is of interest: %s", (px, onlyAt, isConverted) => {
+  const wanted = { slot: "x", instId: swap, side: "buy", px, qty: "1" } as const;
+  const { profile } = createContract();
+  const instrument = { instId: swap, tickSize: "0.1", lotSize: "0.001" };
+  const whole = specify(wanted, instrument, profile, undefined);
+  const made = specify(wanted, instrument, profile, undefined, { onlyAt });
+  expect(made).toEqual(isConverted ? whole : expect.objectContaining({ ok: false }));
 });

@@ -51,6 +51,18 @@ describe("Without a tolerance a resting order stays,", () => {
     expect(suits(other, restingFor(bid(), rests), becomes(wanted))).toBe(stays);
   });
 
+  it("and its price alone is asked for where the price decides", () => {
+    const asked: (string | undefined)[] = [];
+    const specify = (_: WantedOrder, onlyAt?: string): Specified => {
+      asked.push(onlyAt);
+      return becomes({})();
+    };
+    suits(other, restingFor(bid()), specify);
+    suits(other, restingFor(bid(), { px: "" }), specify);
+    suits({ ...other, keepWithin: "5" }, restingFor(bid()), specify);
+    expect(asked).toEqual(["60000", "", undefined]);
+  });
+
   it("not when the wanted order cannot be said in the service's words", () => {
     expect(suits(other, restingFor(bid()), () => ({ ok: false, reason: "less than one lot" }))).toBe(false);
   });
