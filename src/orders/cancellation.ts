@@ -6,13 +6,13 @@
  * request.
  * Not here: packing of calls (cancel-batcher.ts).
  */
-import type { Gateway } from "../client/gateway.ts";
 import { type Clock, DelayQueue } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import { isCancelable } from "../contract/profile.ts";
 import type { ActionClass } from "../journal/events.ts";
 import { CancelBatcher, type CancelEnd } from "./cancel-batcher.ts";
 import { type Effect, type Effects, noEffects, publish, type Run } from "./effects.ts";
+import type { OrderManagerOptions } from "./order-manager-options.ts";
 import { advance, isClosed, isMoreUrgent, isResting, type Order } from "./order-state.ts";
 
 const repeatMs = 1_000;
@@ -35,7 +35,7 @@ export class Cancellation {
 
   /** `compare` compares an order with the latest wanted order of its slot, because the order may suit it after all. */
   constructor(
-    { clock, contract, gateway }: { readonly clock: Clock; readonly contract: Contract; readonly gateway: Gateway },
+    { clock, contract, gateway }: Pick<OrderManagerOptions, "clock" | "contract" | "gateway">,
     compare: (order: Order) => void,
     run: Run,
   ) {

@@ -23,9 +23,8 @@ import { endingOf, isClosed, isCutByUs, type Order } from "./order-state.ts";
 import type { FillBody } from "./positions.ts";
 import type { Slot } from "./slot.ts";
 
-/** A change of an order after booking and counting, with its consequences. */
+/** Consequences of a change of an order after booking and counting. */
 export interface Change {
-  readonly order: Order;
   readonly executed: Execution;
   readonly fill: FillBody | undefined;
   /** Restrictions, and records to write, before the change. */
@@ -34,7 +33,6 @@ export interface Change {
   readonly notes: Effects;
   /** True if the order is closed and its slot places another one for the rest of the wanted quantity. */
   readonly isFollowed: boolean;
-  readonly isClosed: boolean;
   /** Slot that the closed order leaves; undefined if it leaves none. */
   readonly freed: Slot | undefined;
 }
@@ -45,15 +43,14 @@ export const followChange = (state: ManagerState, order: Order): Change => {
   const owner = state.risk.ownerOf(order);
   const fill = state.positions.take(order, owner, executed);
   const records = state.protections.take(order, owner, executed);
-  const isOver = isClosed(order);
-  if (isOver) state.slots.close(order);
+  if (isClosed(order)) state.slots.close(order);
   const own = state.slotOf(order);
   const before = joined(state.risk.take(order, executed), records);
   const notes = state.follow(order, executed, own);
+  const freed = isClosed(order) ? own : undefined;
   const isFollowed = own?.followUp !== undefined && !isLeftToUs(order);
-  const freed = isOver ? own : undefined;
   if (freed !== undefined) free(state, freed, order);
-  return { order, executed, fill, before, notes, isFollowed, isClosed: isOver, freed };
+  return { executed, fill, before, notes, isFollowed, freed };
 };
 
 /** Returns true if we ended the order or it never existed. Its wanted order then counts as not yet placed. */

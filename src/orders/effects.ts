@@ -64,7 +64,7 @@ export type Effect =
   | { readonly kind: "schedule"; readonly at: number; readonly due: () => Effects }
   /** A loss is beyond its limit, of one strategy or of all together (undefined): trading is restricted. */
   | { readonly kind: "restrict"; readonly strategy: string | undefined; readonly reason: string }
-  /** The order rests: a cancel that was asked for before can leave. */
+  /** The order rests: its slot takes its next step, and a cancel that was asked for before can leave. */
   | { readonly kind: "resume"; readonly order: Order }
   /** A decision that depends on the effects before it. */
   | { readonly kind: "decide"; readonly decide: () => Effects };

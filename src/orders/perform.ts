@@ -15,7 +15,7 @@ import { Listeners } from "./listeners.ts";
 import type { ManagerState } from "./manager-state.ts";
 import type { OrderAmends } from "./order-amends.ts";
 import type { OrderSearch } from "./order-search.ts";
-import { endingOf, type Order } from "./order-state.ts";
+import { endingOf, isClosed, type Order } from "./order-state.ts";
 import { type OrderUpdate, updateOf } from "./order-update.ts";
 import type { Placements } from "./placement.ts";
 import type { FillBody } from "./positions.ts";
@@ -81,7 +81,7 @@ export class Performer {
         this.#parts.search[effect.how](effect.order);
         return;
       case "resume":
-        this.run(this.#parts.cancellation.resume(effect.order));
+        this.#resume(effect.order);
         return;
       case "decide":
         this.run(effect.decide());
@@ -133,13 +133,19 @@ export class Performer {
     this.run(slotStep(this.#state, this.#parts, slot));
   }
 
+  #resume(order: Order): void {
+    const slot = this.#state.slotOf(order);
+    if (slot !== undefined) this.evaluate(slot);
+    this.run(this.#parts.cancellation.resume(order));
+  }
+
   /** Performs all that follows from a change of an order, in this sequence. */
   #publish(order: Order, at: number): void {
     const change = followChange(this.#state, order);
     this.run(change.before);
-    this.#tell(change, at);
+    this.#tell(order, change, at);
     if (change.freed !== undefined) this.evaluate(change.freed);
-    if (change.isClosed) this.#release(order);
+    if (isClosed(order)) this.#release(order);
   }
 
   /** Called when an order is closed and its slot was evaluated. Slots that waited for it take their next step. */
@@ -157,7 +163,7 @@ export class Performer {
   }
 
   /** The only place that journals and publishes a change of an order. */
-  #tell({ order, executed, fill, notes, isFollowed }: Change, at: number): void {
+  #tell(order: Order, { executed, fill, notes, isFollowed }: Change, at: number): void {
     const { journal, onRejected } = this.#state.options;
     const { strategy, slot, spec, clOrdId, phase, record, reason } = order;
     const { instId } = spec;

@@ -8,7 +8,7 @@
  */
 import { isActive, type OrderRecord } from "../contract/schemas.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { type Effect, type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
+import { type Effects, evaluate, next, noEffects, publish, record as recordEvent } from "./effects.ts";
 import type { ForeignOrders } from "./foreign-orders.ts";
 import type { ManagerState } from "./manager-state.ts";
 import { doubt, type OrderSearch } from "./order-search.ts";
@@ -51,12 +51,7 @@ export class Reconciliation {
     const known = order.record ?? this.#state.options.store.find({ ordId });
     if (known !== undefined) return order.record === undefined ? this.#onRecord(order, known) : noEffects;
     if (!advance(order, { type: "acknowledged", ordId })) return noEffects;
-    return [
-      publish(order),
-      { kind: "query", order, how: "expect" },
-      this.#evaluateOf(order),
-      { kind: "resume", order },
-    ];
+    return [publish(order), { kind: "query", order, how: "expect" }, { kind: "resume", order }];
   }
 
   /** Registers an order that a previous run sent without seeing its end, unless the service has reported its end. */
@@ -136,18 +131,12 @@ export class Reconciliation {
     return isActive(record.state) ? this.#adopt(record) : this.#unrecorded.take(record);
   }
 
-  /** Evaluates the order's slot. The order has to be the slot's own. */
-  #evaluateOf(order: Order): Effect {
-    const slot = this.#state.slotOf(order);
-    return slot === undefined ? { kind: "resume", order } : evaluate(slot);
-  }
-
   #onRecord(order: Order, record: OrderRecord): Effects {
     // Every record proves that the order exists.
     this.#search.settle(order);
     this.#state.compare(order);
     if (!advance(order, { type: "recorded", record })) return noEffects;
-    return isClosed(order) ? [publish(order)] : [publish(order), this.#evaluateOf(order), { kind: "resume", order }];
+    return isClosed(order) ? [publish(order)] : [publish(order), { kind: "resume", order }];
   }
 
   /** Cancels the older orders of a slot, because a slot holds one order even while no strategy names it. */
@@ -174,7 +163,6 @@ export class Reconciliation {
     return [
       ...this.#unrecorded.adopted(found),
       ...this.#state.recountAll(),
-      { kind: "outside", what: "countOpen" },
       next(() => this.settleIn()),
       next(() => this.#supersede(ids.read(record.clOrdId)?.slotHash ?? "", found)),
     ];
