@@ -180,7 +180,10 @@ export class QuotaMinutes {
   }
 }
 
-const minuteFrom = (index: number, group: readonly QuotaMinute[]): QuotaMinute => joined(index * minuteMs, group);
+const minuteFrom = (index: number, group: readonly QuotaMinute[]): QuotaMinute => {
+  const [only] = group;
+  return group.length === 1 && only?.at === index * minuteMs ? only : joined(index * minuteMs, group);
+};
 
 /** Joined where they belong to one span of this length, by the first minute that each span has. */
 const spansOf = (
@@ -197,10 +200,10 @@ const spansOf = (
   return new Map([...groups.values()].map(([first, group]) => [first, joined(first * minuteMs, group)]));
 };
 
-const settled = ({ weights, ...minute }: Minute): QuotaMinute => {
+const settled = ({ at, weight, requests, peakKey, waited, waitedMs, refused, weights }: Minute): QuotaMinute => {
   let peakWeight = 0;
   for (const one of weights.values()) peakWeight = Math.max(peakWeight, one);
-  return { ...minute, peakWeight, waitedMs: rounded(minute.waitedMs) };
+  return { at, weight, peakWeight, requests, peakKey, waited, refused, waitedMs: rounded(waitedMs) };
 };
 
 /** Waits are sums of many floats; a thousandth of a millisecond is more than is shown. */
