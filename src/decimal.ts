@@ -165,6 +165,7 @@ export const grid = (step: string) => {
   const { units, places } = read(text);
   assert(typeof units === "number", `the step ${step} has at most 15 digits`);
   const value: Decimal = { units, places };
+  const unit = 10 ** places;
   const safe = (count: number, source: string): number => {
     if (Number.isSafeInteger(count)) return count;
     throw new SluiceError("DECIMAL_INVALID", `${source} is not a whole number of steps of ${text} below 2^53.`);
@@ -186,7 +187,7 @@ export const grid = (step: string) => {
         ? formatCount(scaled, places)
         : spell({ units: BigInt(count) * BigInt(units), places });
     },
-    approximate: (count: number): number => (count * units) / 10 ** places,
+    approximate: (count: number): number => (count * units) / unit,
   };
 };
 
