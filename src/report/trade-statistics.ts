@@ -129,10 +129,13 @@ export class TradeStatistics {
    * other cancel.
    */
   exposure(prices: Prices): { readonly gross: string; readonly net: string } {
-    const worth = instrumentsOf(this.#all()).map(([, all]) =>
-      sum(all.map((one) => one.worth(this.#markOf(prices)(one)))),
-    );
-    return { gross: sum(worth.map(abs)), net: sum(worth) };
+    const markOf = this.#markOf(prices);
+    const worth = new Map<string, string>();
+    for (const own of this.#sums.values())
+      for (const one of own.instruments)
+        worth.set(one.instId, add(worth.get(one.instId) ?? "0", one.worth(markOf(one))));
+    const worths = [...worth.values()];
+    return { gross: sum(worths.map(abs)), net: sum(worths) };
   }
 
   /** Results of strategies in each instrument, by name. */
