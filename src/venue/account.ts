@@ -44,6 +44,8 @@ export interface Order {
   /** Lots that would open or enlarge a position, for which margin is set aside. */
   openingLots: number;
   readonly createdAt: number;
+  /** The instant of its creation as records show it. */
+  readonly createdText: string;
   updatedAt: number;
   state: OrderState;
   done: number;

@@ -12,7 +12,7 @@ import type { Exchange, Market } from "./exchange.ts";
 import { baseOf, type Product, worthOf } from "./instrument.ts";
 import { offersFor } from "./matching-engine.ts";
 import { type Amount, one, readAmount, spell, spellAgain } from "./money.ts";
-import { isOpen, leftOf } from "./order.ts";
+import { isOpen, leftOf, timeText } from "./order.ts";
 import type { Offer } from "./order-book-side.ts";
 import type { Refusal } from "./responses.ts";
 import { openingLotsOf, reducibleLots } from "./settlement.ts";
@@ -154,6 +154,7 @@ const orderOf = (
   { account, product, sign, ordType, clOrdId, reduceOnly, unit, sz, szText, px }: Draft,
   lots: number,
   at: number,
+  createdText: string,
 ): Order => ({
   seq: -1,
   ordId: "",
@@ -171,6 +172,7 @@ const orderOf = (
   budget: undefined,
   openingLots: 0,
   createdAt: at,
+  createdText,
   updatedAt: at,
   state: "live",
   done: 0,
@@ -226,7 +228,7 @@ export const readOrder = (
     szText,
     px,
   } as const;
-  const order = orderOf(draft, 0, at);
+  const order = orderOf(draft, 0, at, timeText(at, exchange.profile));
   const offers = offersFor(book, order);
   const misfit = sizeProblem(exchange, order, offers);
   if (misfit !== undefined) return misfit;
@@ -263,6 +265,7 @@ export const closingOrder = (
       { account, product, sign, ordType, clOrdId, reduceOnly: true, unit, sz, szText: spell(sz), px: 0 },
       lots,
       at,
+      timeText(at, profile),
     ),
     offers,
   };

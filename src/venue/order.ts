@@ -53,7 +53,6 @@ export const orderRecordOf = (order: Order, profile: Profile): OrderRecord & { r
   const { product, done } = order;
   const { szUnit, emptyDecimal } = profile.order;
   const unit = szUnit[product.instType];
-  const updatedAt = timeText(order.updatedAt, profile);
   const record = {
     instId: product.instId,
     ordId: order.ordId,
@@ -66,8 +65,8 @@ export const orderRecordOf = (order: Order, profile: Profile): OrderRecord & { r
     avgPx: done === 0 ? emptyDecimal : averageText(order),
     accFillSz: done === 0 ? "0" : filledText(order, unit),
     fee: order.feeText ?? (order.cost === 0n ? "0" : feeText(spell(order.cost), profile)),
-    createdAt: order.createdAt === order.updatedAt ? updatedAt : timeText(order.createdAt, profile),
-    updatedAt,
+    createdAt: order.createdText,
+    updatedAt: order.updatedAt === order.createdAt ? order.createdText : timeText(order.updatedAt, profile),
   } as const;
   return order.unit === unit ? record : { ...record, szUnit: order.unit };
 };
