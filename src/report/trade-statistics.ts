@@ -7,7 +7,7 @@
  * position is shared out among those who hold it (attribution.ts).
  */
 import { abs, add, isPositive, isZero, mul, sub, sum } from "../decimal.ts";
-import type { ActionClass, Event } from "../journal/events.ts";
+import type { ActionClass, Event, EventOf } from "../journal/events.ts";
 import { finalPhases } from "../orders/order-update.ts";
 import type { Fill, Funding, Liquidation } from "../venue/venue.ts";
 import { fundingShares, shareClose, shareClosing, sharesOf } from "./attribution.ts";
@@ -184,37 +184,45 @@ export class TradeStatistics {
   onEvent(event: Event): void {
     if (event.type === "fill" && this.#gaps.open === 0) return;
     if (event.type !== "fill") this.events++;
-    if (event.type === "order.changed") {
-      const { phase, strategy } = event;
-      if (phase === "rejected") this.reasons.onEvent(event);
-      const own = this.#sums.get(strategy);
-      if (own === undefined) return;
-      if (phase === "sent") {
-        own.counts.placed++;
-        this.#owners.set(event.clOrdId, own);
-        return;
-      }
-      if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
-      if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(event.clOrdId);
-    } else if (event.type === "action.sent") {
-      const { waitedMs, owner } = event;
-      this.waits.add(Math.round(waitedMs));
-      this.lastWaitMs = waitedMs;
-      if (event.at < this.#heldUntil && exits.includes(event.class)) this.reserveUsed++;
-      const own = this.#sums.get(owner);
-      if (own === undefined) return;
-      own.counts.weight += event.weight;
-      own.counts.heldMs += waitedMs;
-    } else if (event.type === "action.held") {
+    if (event.type === "order.changed") this.#noteChange(event);
+    else if (event.type === "action.sent") this.#noteSent(event);
+    else if (event.type === "action.held") {
       if (event.layer === "uid") this.#heldUntil = Math.max(this.#heldUntil, event.until);
-    } else if (event.type === "order.refused") {
-      this.reasons.onEvent(event);
-      const counts = this.#sums.get(event.strategy)?.counts;
-      if (counts !== undefined) counts.refused++;
-    } else if (event.type !== "action.answered") {
+    } else if (event.type === "order.refused") this.#noteRefused(event);
+    else if (event.type !== "action.answered") {
       this.#gaps.onEvent(event);
       this.#noteClose(event);
     }
+  }
+
+  #noteChange(event: EventOf<"order.changed">): void {
+    const { phase, strategy, clOrdId } = event;
+    if (phase === "rejected") this.reasons.onEvent(event);
+    const own = this.#sums.get(strategy);
+    if (own === undefined) return;
+    if (phase === "sent") {
+      own.counts.placed++;
+      this.#owners.set(clOrdId, own);
+      return;
+    }
+    if (phase === "filled" || phase === "canceled" || phase === "rejected") own.counts[phase]++;
+    if (this.#counted.keptMax !== undefined && finalPhases.includes(phase)) this.#owners.delete(clOrdId);
+  }
+
+  #noteSent({ at, class: kind, owner, weight, waitedMs }: EventOf<"action.sent">): void {
+    this.waits.add(Math.round(waitedMs));
+    this.lastWaitMs = waitedMs;
+    if (at < this.#heldUntil && exits.includes(kind)) this.reserveUsed++;
+    const own = this.#sums.get(owner);
+    if (own === undefined) return;
+    own.counts.weight += weight;
+    own.counts.heldMs += waitedMs;
+  }
+
+  #noteRefused(event: EventOf<"order.refused">): void {
+    this.reasons.onEvent(event);
+    const counts = this.#sums.get(event.strategy)?.counts;
+    if (counts !== undefined) counts.refused++;
   }
 
   /** A call that closes a position of the account is announced before it is sent. */

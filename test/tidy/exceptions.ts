@@ -22,7 +22,6 @@ export const complexFunctions: Readonly<Record<string, number>> = {
   "plugins/watchdog/command.ts wordsOf": 20,
   "src/client/parse-response.ts parseResponse": 38,
   "src/report/round-trips.ts take": 19,
-  "src/report/trade-statistics.ts onEvent": 22,
   "src/venue/rate-limiter.ts spend": 16,
   "src/venue/request-handler.ts answer": 17,
 };
