@@ -166,26 +166,44 @@ const idsOf = ({ ordId, clOrdId }: Raw): Ids => ({
   clOrdId: typeof clOrdId === "string" ? clOrdId : undefined,
 });
 
-/**
- * Returns true if the service itself answers and not a machine on the way, judged by the form of its envelope or a
- * header that only it sends.
- * sends.
- */
-const isOwn = ({ headers, body }: WireResponse): boolean =>
-  readEnvelope(body) !== undefined || Object.values(limitHeaders).some((name) => headers[name] !== undefined);
-
+/** Parts of a body that every answer of the service has, and its data. */
 interface Envelope {
   readonly code: string;
-  readonly msg: string;
+  /** Undefined where the body has none, which the service's own envelope always does. */
+  readonly msg: string | undefined;
   readonly data: unknown;
 }
 
-/** The envelope of a body that has both of its texts. */
+/** The envelope of a body that has at least a code. */
 const readEnvelope = (body: unknown): Envelope | undefined => {
-  if (!isRaw(body) || typeof body["msg"] !== "string") return undefined;
+  if (!isRaw(body)) return undefined;
   const { code, msg, data } = body;
   if (typeof code !== "string" && typeof code !== "number") return undefined;
-  return { code: String(code).slice(0, codeLengthMax), msg: msg.slice(0, msgLengthMax), data };
+  return {
+    code: String(code).slice(0, codeLengthMax),
+    msg: typeof msg === "string" ? msg.slice(0, msgLengthMax) : undefined,
+    data,
+  };
+};
+
+/**
+ * Returns true if the service itself answers and not a machine on the way, judged by the form of its envelope or a
+ * header that only it sends.
+ */
+const isOwn = ({ headers, body }: WireResponse): boolean =>
+  readEnvelope(body)?.msg !== undefined || Object.values(limitHeaders).some((name) => headers[name] !== undefined);
+
+/** Returns true if a rate limit rejected the call. For a call that changes something, only the service's answer counts. */
+const isLimited = (response: WireResponse, changes: boolean): boolean =>
+  response.status === limitedStatus && (!changes || isOwn(response));
+
+/** Returns true for a status that leaves the outcome of the call open. */
+const isFault = (status: number): boolean => status >= 500 || status === timedOutStatus;
+
+/** Records of an answer; empty where it has none. */
+const listIn = (data: unknown): readonly unknown[] => {
+  if (Array.isArray(data)) return data;
+  return isRaw(data) && Object.keys(data).length > 0 ? [data] : [];
 };
 
 /** Returns true if an element's result has its own error code. */
@@ -194,18 +212,51 @@ const hasFailed = (item: unknown): boolean => {
   return code !== undefined && code !== "0" && code !== 0;
 };
 
+/** Message of a call whose body is not in the form of the service. */
+const foreign = (endpoint: EndpointName, status: number): string =>
+  `${endpoint}: status ${status} with a body that is not the service's`;
+
+const saidBy = (endpoint: EndpointName, status: number, { code, msg = "" }: Envelope): string =>
+  `${endpoint}: status ${status}, code ${code} ${msg}`;
+
+/** Outcome of a call that was answered without an envelope. */
+const readBare = (endpoint: EndpointName, status: number, changes: boolean): Outcome<never> =>
+  status >= 400 && status < 500 && status !== timedOutStatus && !changes
+    ? { kind: "rejected", status, code: "", msg: "the answer carries no envelope" }
+    : { kind: "unknown", message: foreign(endpoint, status) };
+
+/** Outcome of a call that succeeded by its envelope, which has no records. */
+const readEmpty = (endpoint: EndpointName, data: unknown, at: number): Outcome<never> => {
+  if (elementwise.includes(endpoint)) return { kind: "unknown", message: `${endpoint}: success without a result` };
+  return Array.isArray(data)
+    ? { kind: "done", records: [], problems: [], at }
+    : { kind: "unknown", message: `${endpoint}: success without a data array` };
+};
+
 /** Outcome of a call that changes something and was not done. */
-const readFailure = (endpoint: EndpointName, { status, body }: WireResponse, profile: Profile): Outcome<never> => {
-  const envelope = readEnvelope(body);
-  if (envelope === undefined)
-    return { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
+const readFailure = (endpoint: EndpointName, status: number, envelope: Envelope, profile: Profile): Outcome<never> => {
   const { code, msg } = envelope;
+  if (msg === undefined) return { kind: "unknown", message: foreign(endpoint, status) };
   const verdict = verdictOn(profile, status, code);
   if (verdict === "rejected") return { kind: "rejected", status, code, msg };
-  const message = `${endpoint}: status ${status}, code ${code} ${msg}`;
+  const message = saidBy(endpoint, status, envelope);
   return verdict === "unlisted"
     ? { kind: "unknown", message, unlisted: { status, code, msg } }
     : { kind: "unknown", message };
+};
+
+/** Outcome of a read that was not done. */
+const readRefusal = (
+  endpoint: EndpointName,
+  status: number,
+  { code, msg = "" }: Envelope,
+  { answers }: Profile,
+  at: number,
+): Outcome<never> => {
+  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, answers))
+    return { kind: "done", records: [], problems: [], at };
+  if (code === answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
+  return { kind: "rejected", status, code, msg };
 };
 
 /**
@@ -223,67 +274,45 @@ export const parseResponse = <R>(
   contract: Contract,
   at: number,
 ): Outcome<R> => {
-  const { status, body } = response;
+  const { status } = response;
   const { profile, endpoints } = contract;
   const changes = endpoints[endpoint].method === "POST";
-  if (status === limitedStatus && (!changes || isOwn(response))) return { kind: "limited" };
-  if (!isRaw(body) || (typeof body["code"] !== "string" && typeof body["code"] !== "number")) {
-    return status >= 400 && status < 500 && status !== timedOutStatus && !changes
-      ? { kind: "rejected", status, code: "", msg: "the answer carries no envelope" }
-      : { kind: "unknown", message: `${endpoint}: status ${status} with a body that is not the service's` };
-  }
-  const code = String(body["code"]).slice(0, codeLengthMax);
-  const msg = typeof body["msg"] === "string" ? body["msg"].slice(0, msgLengthMax) : "";
-  const { data } = body;
-  if (status >= 500 || status === timedOutStatus)
-    return { kind: "unknown", message: `${endpoint}: status ${status}, code ${code} ${msg}` };
-  const list = Array.isArray(data) ? data : isRaw(data) && Object.keys(data).length > 0 ? [data] : undefined;
-  if (
-    (endpoint === "placeOrder" || endpoint === "amendOrder") &&
-    list !== undefined &&
-    list.length > 1 &&
-    status < 400
-  ) {
+  if (isLimited(response, changes)) return { kind: "limited" };
+  const envelope = readEnvelope(response.body);
+  if (envelope === undefined) return readBare(endpoint, status, changes);
+  if (isFault(status)) return { kind: "unknown", message: saidBy(endpoint, status, envelope) };
+  const { code, data } = envelope;
+  const list = listIn(data);
+  if (list.length > 1 && status < 400 && (endpoint === "placeOrder" || endpoint === "amendOrder"))
     return { kind: "unknown", message: `${endpoint}: ${list.length} results for one order` };
-  }
-  const isElementwise = elementwise.includes(endpoint);
-  const isWhole = typeof body["msg"] === "string";
-  // Most answers are of this kind: with both texts, and no error.
-  const isSound = isElementwise && isWhole && status < 400;
-  if (list !== undefined && list.length > 0 && (isSound || isRead(endpoint, status, code, isWhole, list, profile))) {
-    const results = isElementwise ? plainResults(list) : undefined;
+  if (list.length > 0 && isRead(endpoint, status, envelope, list, profile)) {
+    const results = elementwise.includes(endpoint) ? plainResults(list) : undefined;
     if (results === undefined) return readRecords<R>(endpoint, list, code, contract, at);
     return { kind: "done", records: results as readonly R[], problems: noProblems, at };
   }
-  if (code === "0" && status < 400) {
-    if (isElementwise) return { kind: "unknown", message: `${endpoint}: success without a result` };
-    return Array.isArray(data)
-      ? { kind: "done", records: [], problems: [], at }
-      : { kind: "unknown", message: `${endpoint}: success without a data array` };
-  }
-  if (changes) return readFailure(endpoint, response, profile);
-  if (endpoint === "getOrder" && saysNoOrder(status, code, msg, profile))
-    return { kind: "done", records: [], problems: [], at };
-  if (code === profile.answers.unavailableCode) return { kind: "unknown", message: `${endpoint}: code ${code} ${msg}` };
-  return { kind: "rejected", status, code, msg };
+  if (code === "0" && status < 400) return readEmpty(endpoint, data, at);
+  return changes
+    ? readFailure(endpoint, status, envelope, profile)
+    : readRefusal(endpoint, status, envelope, profile, at);
 };
 
-/** True if the records of an answer give the outcome of the call; `whole` when its envelope has both of its texts. */
+/** True if the records of an answer give the outcome of the call. */
 const isRead = (
   endpoint: EndpointName,
   status: number,
-  code: string,
-  whole: boolean,
+  { code, msg }: Envelope,
   list: readonly unknown[],
   { answers }: Profile,
 ): boolean => {
   if (!elementwise.includes(endpoint)) return code === "0" && status < 400;
-  if (status < 400) return whole || !list.some(hasFailed);
-  return whole && list.every(hasFailed) && (status === answers.orderErrorStatus || status === answers.badRequestStatus);
+  const isWhole = msg !== undefined;
+  if (status < 400) return isWhole || !list.some(hasFailed);
+  const isOfOrders = status === answers.orderErrorStatus || status === answers.badRequestStatus;
+  return isWhole && isOfOrders && list.every(hasFailed);
 };
 
 /** True if the answer means that the order does not exist. An answer to a call that was not authorised never does. */
-const saysNoOrder = (status: number, code: string, msg: string, { answers }: Profile): boolean =>
+const saysNoOrder = (status: number, code: string, msg: string, answers: Profile["answers"]): boolean =>
   status !== answers.authStatus &&
   status !== answers.permissionStatus &&
   (code === answers.notFoundCode || missing.test(msg));
