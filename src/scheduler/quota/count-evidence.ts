@@ -26,6 +26,8 @@ import type { WindowUsage } from "./window-usage.ts";
  * Number of windows seen to begin as expected, after which a count that did not fall is attributed to other clients.
  */
 const proofsSure = 3;
+/** The same, after which beginnings are believed though counts turn out to lag. */
+const proofsLagging = 2;
 /** Part of a window after which others may have used as much as in the window before. */
 const earlyShare = 0.1;
 /** Part of the capacity by which a count may be below the counted use, because answers may carry an earlier count. */
@@ -335,17 +337,16 @@ export class CountEvidence {
   }
 
   /**
-   * Called when counts were found to lag, or no longer to lag: earlier conclusions from them were wrong. Returns the
-   * total missing part.
+   * Called when counts were found to lag, or no longer to lag: what was concluded from them of the use was wrong. Where
+   * windows begin is believed only if several in a row were seen to begin as expected.
    */
-  noteLag(at: number): number {
+  noteLag(at: number): void {
     const { lag, phase, usage } = this.#parts;
     this.lagTurns = lag.turns;
-    this.#forgetCounts();
     usage.missing = 0;
     usage.strayIn = Number.NEGATIVE_INFINITY;
-    this.runOn(phase.last(at), at);
-    return usage.missing;
+    this.forget();
+    if (phase.proofs < proofsLagging) this.runOn(phase.last(at), at);
   }
 
   /**

@@ -260,7 +260,8 @@ export class FixedWindow implements LimitWindow {
     const evidence = this.#evidence;
     if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
     if (evidence.lagTurns === this.#lag.turns) return;
-    this.missing = evidence.noteLag(at);
+    evidence.noteLag(at);
+    this.missing = 0;
     if (this.#lag.lagging) this.#misread("counts are those from before the call they come with");
   }
 

@@ -184,14 +184,34 @@ describe("What a count tells to be missing", () => {
 });
 
 describe("A lag of counts that was found", () => {
-  it("takes back what was learned from them, and the window that may be the latest runs on", () => {
+  /** Use of window 7 was counted after `begun` windows in a row were seen to begin. */
+  const found = (begun: number): Stage => {
     const of = stage(second, { lo: -100, hi: 100 });
+    for (let window = 8 - begun; window < 8; window++)
+      of.phase.fell(window * 1_000 - 50, window * 1_000 + 50, window - 1, window - 1);
     of.told(7, 6, 7_900);
     of.usage.missing = 3;
     of.usage.strayIn = 7;
     lagging(of);
-    expect([of.evidence.lagTurns, of.evidence.noteLag(8_950), of.evidence.lagTurns]).toEqual([0, 0, 1]);
-    expect([of.usage.missing, of.usage.strayIn, of.evidence.top]).toEqual([0, Number.NEGATIVE_INFINITY, undefined]);
-    expect(of.phase.openEnded).toEqual({ index: 9, since: 8_950 });
+    return of;
+  };
+
+  it("takes back what was learned from them of the use, and a window runs on of which no other was seen to begin", () => {
+    const of = found(1);
+    of.evidence.noteLag(8_900);
+    expect([of.evidence.lagTurns, of.usage.missing, of.usage.strayIn, of.evidence.top]).toEqual([
+      1,
+      0,
+      Number.NEGATIVE_INFINITY,
+      undefined,
+    ]);
+    expect(of.phase.openEnded).toEqual({ index: 8, since: 8_900 });
+  });
+
+  it("changes nothing of where windows begin, if two in a row were seen to", () => {
+    const of = found(2);
+    const bounds = [of.phase.lo(8_950), of.phase.hi(8_950)];
+    of.evidence.noteLag(8_950);
+    expect([of.phase.openEnded, of.phase.lo(8_950), of.phase.hi(8_950)]).toEqual([undefined, ...bounds]);
   });
 });
