@@ -75,6 +75,17 @@ describe.skipIf(!isPosix)("A file that is appended to", () => {
     await file.close();
   });
 
+  it("and deleted during a write is a failure of the disk", async () => {
+    const folder = join(temporaryFolder("gone-meanwhile"), "journal");
+    const disk = await fileDisk(folder);
+    await disk.create("00000001.journal", bytes);
+    const file = await disk.open("00000001.journal");
+    const writing = file.append(bytes);
+    rmSync(join(folder, "00000001.journal"));
+    await expect(writing).rejects.toThrow("was deleted or replaced while it was in use");
+    await file.close();
+  });
+
   it("of a folder that another process has taken over is not written to any more", async () => {
     const folder = join(temporaryFolder("taken-over"), "journal");
     const disk = await fileDisk(folder);
