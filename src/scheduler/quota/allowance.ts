@@ -5,6 +5,7 @@
  * also leaves what it takes to cancel all open orders once; an ordinary action also leaves the exits that the rest of
  * the window may bring and what others are likely to use; the last units of weight are never planned, because a
  * restarted client has to make one light call without knowing the use.
+ * Needed by: lending by degrees by `D`; leaving more after half was used by `L`.
  * Not here: what is used (limit-window.ts), the sizes of the reserve (reserve.ts), others' rate (foreign-usage.ts).
  */
 import type { Division } from "./division.ts";

@@ -4,6 +4,7 @@
  * Invariants: before any use by others was seen nothing is left free; afterwards at least one of their calls is,
  * because our last call and theirs may cross; the free part shrinks with the time that others still have. The margin is
  * a quantile of the compound Poisson distribution of future use: calls of others are treated as independent and alike.
+ * Needed by: `C`; caution after a refusal and others' exits by `L`, `five-engines`, `light-beside`.
  */
 import type { LimitWindow } from "./limit-window.ts";
 

@@ -3,6 +3,7 @@
  * ended.
  *
  * Invariants: looks that may be refused come at growing intervals; one look comes when the window must have ended.
+ * Needed by: `late-minutes`, `date-edges`, `date-up`.
  */
 
 /**

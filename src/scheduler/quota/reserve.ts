@@ -8,6 +8,7 @@
  * Invariants: exits (cancels, closes, emergencies) may use everything; ordinary actions leave what it takes to cancel
  * all that is open and to serve the urgent calls the rest of the window is likely to bring; quota that the rest of the
  * window cannot need any more is lent out, so that nothing is wasted.
+ * Needed by: forecast of exits by `storms`; late slots and looks of a key by `B`, `E`, `S500`.
  * Not here: what is used (window-usage.ts), others' use (foreign-usage.ts).
  */
 import type { LimitWindow } from "./limit-window.ts";

@@ -8,6 +8,7 @@
  * Invariants: the true offset lies inside `[lo, hi]` as long as our clock drifts less than the bound and the stamps are
  * within the stated slack of the limiter's clock; a contradiction restarts the estimate and is not averaged; the
  * calendar of this machine is never consulted.
+ * Needed by: `B`, `D`, `E`; round trips by `S500`.
  * Not here: what is spent (ledger.ts), reading headers (headers.ts).
  */
 
