@@ -20,7 +20,7 @@ import { runCell } from "./cell.ts";
 import type { Scenario } from "./scenarios.ts";
 import { createSluice } from "./sluice.ts";
 import { cellsOf, lineHead, lineOf } from "./table.ts";
-import { type Figures, figuresOf } from "./tally.ts";
+import { addTallies, type Figures, figuresOf, type Tally } from "./tally.ts";
 
 interface Ablation {
   readonly mechanism: string;
@@ -216,6 +216,7 @@ const ablations: readonly Ablation[] = [
 ];
 
 const minutes = 20;
+const seeds = [1, 2];
 
 const figuresWith = async (
   row: string,
@@ -223,14 +224,18 @@ const figuresWith = async (
   undeclared: Partial<Scenario["faults"]> = {},
 ): Promise<Figures> => {
   const scenario = scenarios[row] as Scenario;
-  return figuresOf(
-    await runCell({
-      scenario: { ...scenario, faults: { ...scenario.faults, ...undeclared } },
-      seed: 1,
-      minutes,
-      createLimiter: createSluice({}, undefined, undefined, { ...limiterParts, ...parts }),
-    }),
-  );
+  const tallies: Tally[] = [];
+  for (const seed of seeds) {
+    tallies.push(
+      await runCell({
+        scenario: { ...scenario, faults: { ...scenario.faults, ...undeclared } },
+        seed,
+        minutes,
+        createLimiter: createSluice({}, undefined, undefined, { ...limiterParts, ...parts }),
+      }),
+    );
+  }
+  return figuresOf(addTallies(tallies));
 };
 
 /** Prints each mechanism's row with and without it; tells whether each changes a figure. */
