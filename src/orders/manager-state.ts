@@ -125,7 +125,7 @@ export class ManagerState implements World {
    */
   compare(order: Order): void {
     const slot = order.unwanted === undefined ? undefined : this.slotOf(order);
-    if (slot === undefined || !slot.isUncompared) return;
+    if (slot?.isUncompared !== true) return;
     compareWithLatest(slot, this.exitLimits.isExcess(order) ? undefined : this.counted(slot), this.specify);
   }
 

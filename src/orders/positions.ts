@@ -106,7 +106,10 @@ export class Positions {
    * yet.
    */
   take(order: Order, owner: string, now = executionOf(order, this.#source)): FillBody | undefined {
-    const { clOrdId, spec, wanted } = order;
+    const {
+      clOrdId,
+      terms: { spec, wanted },
+    } = order;
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
     if (this.#closed.has(clOrdId)) return undefined;
     if (owner === "") {

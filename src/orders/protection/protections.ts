@@ -117,10 +117,10 @@ export class Protections {
    * before the change of the order is.
    */
   take(order: Order, strategy: string, executed: Execution): Effects {
-    const { clOrdId, wanted, spec } = order;
     // An order found at the service gets the protection that its slot has now.
-    const latest = wanted ?? this.#state.slots.find(order.strategy, order.slot)?.wanted;
+    const latest = order.wanted ?? this.#state.slots.find(order.strategy, order.slot)?.wanted;
     if (strategy === "" || (this.isIdle && latest?.protect === undefined)) return noEffects;
+    const { clOrdId, spec } = order;
     // An order of a previous run may have ended before a slot took it over.
     const slot = this.#planned.get(clOrdId)?.slot ?? order.slot;
     const closing = this.#held

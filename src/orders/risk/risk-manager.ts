@@ -79,13 +79,15 @@ export class RiskManager {
 
   /** Counts an order in its present state. Call it after its executions were booked. */
   take(order: Order, executed: Execution): Effects {
-    const { clOrdId, record, spec, strategy } = order;
-    const owner = this.ownerOf(order);
-    if (isClosed(order)) this.#owners.delete(clOrdId);
-    if (!this.isLimited) return noEffects;
-    const entry = exposureEntryOf(order, this.#source, executed);
-    this.exposure.take(strategy === owner ? entry : { ...entry, strategy: owner });
-    return record === undefined || record.avgPx === "" ? noEffects : this.#losses.traded(spec.instId, record.avgPx);
+    const told = this.isLimited ? this.#count(order, executed) : noEffects;
+    if (isClosed(order)) this.#owners.delete(order.clOrdId);
+    return told;
+  }
+
+  #count(order: Order, executed: Execution): Effects {
+    const { record } = order;
+    this.exposure.take({ ...exposureEntryOf(order, this.#source, executed), strategy: this.ownerOf(order) });
+    return record === undefined || record.avgPx === "" ? noEffects : this.#losses.traded(record.instId, record.avgPx);
   }
 
   /**
