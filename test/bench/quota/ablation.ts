@@ -173,7 +173,7 @@ const ablations: readonly Ablation[] = [
   },
   {
     mechanism: "proof of beginnings",
-    row: "B",
+    row: "path-400",
     without: { phase: (windowMs, clock) => new UnprovedPhase(windowMs, clock) },
   },
   {
