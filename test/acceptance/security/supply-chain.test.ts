@@ -147,8 +147,10 @@ describe("The production dependency tree", () => {
       "/plugins/sweep/workers/": ["ioredis", "bullmq", "pg"],
     };
     const bundled = Object.keys(manifest.devDependencies);
-    // Clients of pages are bundled: what they import is part of the bundle, and nothing of it is installed.
-    const isBundled = (file: string): boolean => /\/client\/[^/]+\.tsx?$|\/ui-kit\/bundle\.mjs$/.test(file);
+    // Clients of pages are bundled: what they import is part of the bundle, and nothing of it is installed. The build runs
+    // where the dev dependencies are.
+    const isBundled = (file: string): boolean =>
+      /\/client\/[^/]+\.tsx?$|\/ui-kit\/bundle\.mjs$|\/src\/cli\/core-bundle\.mjs$/.test(file);
     const inThread = (file: string): readonly string[] =>
       Object.entries(optional).flatMap(([folder, names]) => (file.includes(folder) ? names : []));
     for (const [folder, more] of [
