@@ -93,11 +93,11 @@ const cleaned = (value: unknown, forms: Forms, isError: boolean): unknown => {
   return isChanged ? Object.fromEntries(entries) : value;
 };
 
-/** The text in lower case and of the same length, which one letter alone would change. */
-const lowered = (text: string): string => {
-  const lower = text.toLowerCase();
-  return lower.length === text.length ? lower : text.replaceAll("\u0130", "I").toLowerCase();
-};
+/**
+ * The text in lower case and of the same length, each character by itself: a capital dotted I would become two, and a
+ * capital sigma another letter at the end of a word.
+ */
+const lowered = (text: string): string => text.replaceAll("\u0130", "I").toLowerCase().replaceAll("\u03C2", "\u03C3");
 
 /** Replaces each form, ignoring case. `forms` are in lower case. */
 const textWithout = (text: string, forms: readonly string[]): string => {

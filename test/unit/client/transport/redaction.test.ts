@@ -100,6 +100,14 @@ describe("A text that is no longer than the form of a secret is removed", () => 
   });
 });
 
+it.each([
+  ["within a longer word", "key-ΑΒΓ-ΟΔΟΣ", "x key-ΑΒΓ-ΟΔΟΣα", "x [redacted]α"],
+  ["in lower case", "key-ΑΒΓ-ΟΔΟΣ", "key-αβγ-οδος.", "[redacted]."],
+  ["with another form of sigma", "key-αβγ-οδος", "key-ΑΒΓ-ΟΔΟΣ", "[redacted]"],
+])("A secret that ends with a sigma is removed %s", (_, secret, text, clean) => {
+  expect(createRedact(() => [secret])([text])).toEqual([clean]);
+});
+
 it("An answer that repeats the headers of its request does not show key, passphrase and signature", async () => {
   const sent: string[] = [];
   const server = createServer(({ headers }, response) => {
