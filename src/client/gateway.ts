@@ -10,6 +10,7 @@ import { Observable } from "rxjs";
 import type { Clock } from "../clock/clock.ts";
 import type { Contract } from "../contract/contract.ts";
 import type { EndpointName, InputOf, RecordOf } from "../contract/endpoints.ts";
+import type { WireRequest } from "../contract/transport.ts";
 import type { EventLog } from "../journal/event-log.ts";
 import type { ActionClass } from "../journal/events.ts";
 import type { Account, Action, Ending } from "../scheduler/action.ts";
@@ -107,7 +108,7 @@ const refusedHere = (msg: string): Extract<Outcome<never>, { kind: "rejected" }>
 export const createGateway = (options: GatewayOptions): Gateway => new ServiceGateway(options);
 
 class ServiceGateway implements Gateway {
-  readonly #contract: Contract;
+  readonly contract: Contract;
   readonly #clock: Clock;
   readonly #scheduler: GatewayOptions["scheduler"];
   readonly #journal: EventLog;
@@ -121,7 +122,7 @@ class ServiceGateway implements Gateway {
   readonly #unlisted = new Set<string>();
 
   constructor({ clock, contract, scheduler, journal, user, inParts }: GatewayOptions) {
-    this.#contract = contract;
+    this.contract = contract;
     this.#clock = clock;
     this.#scheduler = scheduler;
     this.#journal = journal;
@@ -130,7 +131,7 @@ class ServiceGateway implements Gateway {
   }
 
   keysFor(endpoint: EndpointName): readonly string[] {
-    const { permission } = this.#contract.endpoints[endpoint];
+    const { permission } = this.contract.endpoints[endpoint];
     return (this.#accounts.get(permission) ?? this.#account(permission)).keys;
   }
 
@@ -139,9 +140,10 @@ class ServiceGateway implements Gateway {
   }
 
   submit<E extends EndpointName>(call: Call<E>): () => void {
-    const { permission = this.#contract.endpoints[call.endpoint].permission } = call;
+    const { permission = this.contract.endpoints[call.endpoint].permission } = call;
     const account = this.#accounts.get(permission) ?? this.#account(permission);
-    if (account.keys.length > 0 || permission === "none") return this.#scheduler.submit(this.#actionOf(call, account));
+    if (account.keys.length > 0 || permission === "none")
+      return this.#scheduler.submit(new CallAction(this, call, account));
     call.done(refusedHere(`no key of user ${this.#user.uid} has the permission "${permission}"`));
     return nothing;
   }
@@ -152,7 +154,7 @@ class ServiceGateway implements Gateway {
         subscriber.next(outcome);
         subscriber.complete();
       };
-      const problem = inputProblem(this.#contract, endpoint, input);
+      const problem = inputProblem(this.contract, endpoint, input);
       const elements = Array.isArray(input) ? input.length : 1;
       const instId = productOf(input);
       if (problem === undefined)
@@ -195,39 +197,12 @@ class ServiceGateway implements Gateway {
     return read.join(needed);
   }
 
-  /** A call as the scheduler sees it. */
-  #actionOf<E extends EndpointName>(call: Call<E>, account: Account): Action {
-    const { endpoint, class: kind, owner, instId, elements = 1 } = call;
-    const { endpoints, profile } = this.#contract;
-    let problem: string | undefined;
-    return {
-      endpoint,
-      class: kind,
-      owner,
-      weight: endpoints[endpoint].weight,
-      account,
-      instId,
-      elements,
-      elementWeight: endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0,
-      elementsNow: call.elementsNow === undefined ? undefined : () => call.elementsNow?.() ?? 1,
-      build: (key, elementsMax, now) => {
-        const input = call.input(elementsMax, now);
-        if (input === undefined) return undefined;
-        problem = inputProblem(this.#contract, endpoint, input);
-        return problem === undefined ? encode(this.#contract, endpoint, input, key) : undefined;
-      },
-      done: (ending) => {
-        call.done(problem === undefined ? this.#outcomeOf(endpoint, ending) : refusedHere(problem));
-      },
-    };
-  }
-
   /** The outcome of a call, after it was journalled. */
-  #outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
+  outcomeOf<E extends EndpointName>(endpoint: E, ending: Ending): Outcome<RecordOf<E>> {
     const isAnswered = ending.kind === "answered";
     const at = isAnswered ? ending.at : this.#clock.now();
     const outcome = isAnswered
-      ? parseResponse<RecordOf<E>>(endpoint, ending.response, this.#contract, at)
+      ? parseResponse<RecordOf<E>>(endpoint, ending.response, this.contract, at)
       : unanswered(ending);
     if (ending.kind === "dropped") return outcome;
     const status = isAnswered ? ending.response.status : 0;
@@ -244,7 +219,7 @@ class ServiceGateway implements Gateway {
       elapsedMs,
     });
     if (outcome.kind === "done" && outcome.problems.length > 0) this.#noteUnread(endpoint, outcome);
-    const strange = unlistedIn(endpoint, outcome, this.#contract.profile);
+    const strange = unlistedIn(endpoint, outcome, this.contract.profile);
     if (strange !== undefined) this.#noteUnlisted(endpoint, strange);
     return outcome;
   }
@@ -266,7 +241,7 @@ class ServiceGateway implements Gateway {
     this.#journal.append({
       type: "anomaly",
       what: "answer.unlisted",
-      detail: unlistedText(endpoint, strange, this.#contract.profile),
+      detail: unlistedText(endpoint, strange, this.contract.profile),
     });
   }
 
@@ -291,3 +266,50 @@ const productOf = (input: unknown): string | undefined => {
   const { instId } = input as { readonly instId?: unknown };
   return typeof instId === "string" ? instId : undefined;
 };
+
+/** A call as the scheduler sees it. */
+class CallAction<E extends EndpointName> implements Action {
+  // Only declared: initialised fields would cost each call another function call.
+  declare readonly endpoint: E;
+  declare readonly class: ActionClass;
+  declare readonly owner: string;
+  declare readonly weight: number;
+  declare readonly account: Account;
+  declare readonly instId: string | undefined;
+  declare readonly elements: number;
+  declare readonly elementWeight: number;
+  declare readonly elementsNow: (() => number) | undefined;
+  declare private readonly gateway: ServiceGateway;
+  declare private readonly call: Call<E>;
+  declare private problem: string | undefined;
+
+  constructor(gateway: ServiceGateway, call: Call<E>, account: Account) {
+    const { endpoints, profile } = gateway.contract;
+    this.endpoint = call.endpoint;
+    this.class = call.class;
+    this.owner = call.owner;
+    this.weight = endpoints[call.endpoint].weight;
+    this.account = account;
+    this.instId = call.instId;
+    this.elements = call.elements ?? 1;
+    this.elementWeight = call.endpoint === "cancelBatch" ? profile.weights.perCancelElement : 0;
+    this.elementsNow = call.elementsNow === undefined ? undefined : () => call.elementsNow?.() ?? 1;
+    this.gateway = gateway;
+    this.call = call;
+    this.problem = undefined;
+  }
+
+  build(key: string | undefined, elementsMax: number, now: number): WireRequest | undefined {
+    const input = this.call.input(elementsMax, now);
+    if (input === undefined) return undefined;
+    const { contract } = this.gateway;
+    this.problem = inputProblem(contract, this.endpoint, input);
+    return this.problem === undefined ? encode(contract, this.endpoint, input, key) : undefined;
+  }
+
+  done(ending: Ending): void {
+    this.call.done(
+      this.problem === undefined ? this.gateway.outcomeOf(this.endpoint, ending) : refusedHere(this.problem),
+    );
+  }
+}
