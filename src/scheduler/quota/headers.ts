@@ -57,47 +57,10 @@ export const holdMsOf = (status: number, headers: Readonly<Record<string, string
   return ms > 0 ? Math.min(ms, holdMsMax) : undefined;
 };
 
-/** Length of "Sun, 06 Nov 1994 ", with which a date of the usual form begins; "08:49:37 GMT" follows. */
-const dayLength = 17;
-const dateLength = 29;
-/** Value of a colon as a digit: one above nine. */
-const colon = 10;
-
-const lastDate = { text: "", at: Number.NaN, day: "?", dayAt: Number.NaN };
-
-/** Instant in the `Date` header in milliseconds, with whole seconds. */
+/** Instant in the `Date` header in milliseconds, with whole seconds; undefined if it is absent or not a date. */
 export const dateOf = (headers: Readonly<Record<string, string>>): number | undefined => {
-  const text = headers["date"];
-  if (text === undefined) return undefined;
-  if (text !== lastDate.text) readDate(text);
-  return Number.isNaN(lastDate.at) ? undefined : lastDate.at;
-};
-
-/**
- * Reads a date. Parsing a calendar date is the most expensive part of an answer, so for later dates of the same day
- * only the time of day is read.
- */
-const readDate = (text: string): void => {
-  lastDate.text = text;
-  let seconds = text.length === dateLength && text.startsWith(lastDate.day) && text.endsWith(" GMT") ? 0 : Number.NaN;
-  for (let place = 0; place < 8; place++) {
-    const digit = text.charCodeAt(dayLength + place) - 48;
-    if (place % 3 === 2) seconds = digit === colon ? seconds : Number.NaN;
-    else if (!(digit >= 0 && digit <= 9)) seconds = Number.NaN;
-    else if (place % 3 === 1) seconds += digit;
-    else seconds = digit < 6 ? seconds * 60 + digit * 10 : Number.NaN;
-  }
-  if (seconds < 86_400) lastDate.at = lastDate.dayAt + seconds * 1_000;
-  else parseDate(text);
-};
-
-/** Reads any form of date that the platform reads. */
-const parseDate = (text: string): void => {
-  const day = text.slice(0, dayLength);
-  const dayAt = text.length === dateLength ? Date.parse(`${day}00:00:00 GMT`) : Number.NaN;
-  lastDate.at = Date.parse(text);
-  lastDate.dayAt = dayAt;
-  lastDate.day = Number.isNaN(dayAt) ? "?" : day;
+  const at = Date.parse(headers["date"] ?? "");
+  return Number.isNaN(at) ? undefined : at;
 };
 
 const limited = 429;

@@ -1,6 +1,5 @@
-/** What an answer's headers say, and that what they do not say is not guessed. */
-import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+/** Reading the quota headers of answers; what is absent or malformed is never guessed. */
+import { describe, expect, it } from "vitest";
 import { usualHeaders } from "../../../../src/client/transport/answer-body.ts";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { limitHeaders } from "../../../../src/contract/limits.ts";
@@ -61,67 +60,13 @@ describe("The use of a layer", () => {
   });
 });
 
-describe("The date stamp of an answer", () => {
-  const text = "Mon, 05 Jan 2026 08:00:00 GMT";
-  const at = Date.UTC(2026, 0, 5, 8);
-
-  it("is its instant, every time it is asked for", () => {
-    const later = "Mon, 05 Jan 2026 08:00:01 GMT";
-    const headers = [text, text, later, "never", text, undefined, later, "never", "never", later];
-    expect(headers.map((date) => dateOf(date === undefined ? {} : { date }))).toEqual([
-      at,
-      at,
-      at + 1_000,
-      undefined,
-      at,
-      undefined,
-      at + 1_000,
-      undefined,
-      undefined,
-      at + 1_000,
-    ]);
-  });
-
-  it("is what the platform reads, in whatever order dates come and whatever is wrong with them", () => {
-    const spoil = fc.constantFrom<(text: string) => string>(
-      (text) => text,
-      (text) => text.replace(/\d\d:/, "24:"),
-      (text) => text.replace(/:\d\d:/, ":60:"),
-      (text) => text.replace(/\d\d GMT/, "60 GMT"),
-      (text) => text.replace(/:\d\d GMT/, ".00 GMT"),
-      (text) => text.replace(" GMT", " CET"),
-      (text) => text.replace(" GMT", ""),
-      (text) => text.replace(/:\d/, ": "),
-      (text) => `${text} `,
-      (text) => new Date(text).toISOString(),
-      (text) => `${text.slice(0, 17)}9a:00:00 GMT`,
-    );
-    const instant = fc
-      .integer({ min: 0, max: 3 * 86_400 })
-      .map((seconds) => new Date(Date.UTC(2026, 0, 5) + seconds * 1_000));
-    fc.assert(
-      fc.property(fc.array(fc.tuple(instant, spoil), { maxLength: 12 }), (dates) => {
-        for (const [date, spoiled] of dates) {
-          const text = spoiled(date.toUTCString());
-          const parsed = Date.parse(text);
-          expect([text, dateOf({ date: text })]).toEqual([text, Number.isNaN(parsed) ? undefined : parsed]);
-        }
-      }),
-    );
-  });
-
-  it("is read from the calendar once for all answers of a day", () => {
-    dateOf({ date: "Tue, 06 Jan 2026 08:00:07 GMT" });
-    const parse = vi.spyOn(Date, "parse");
-    try {
-      for (let answer = 0; answer < 5; answer++) dateOf({ date: `Tue, 06 Jan 2026 08:00:1${answer} GMT` });
-      expect(parse).not.toHaveBeenCalled();
-      dateOf({ date: "Wed, 07 Jan 2026 08:00:07 GMT" });
-      expect(parse).toHaveBeenCalled();
-    } finally {
-      parse.mockRestore();
-    }
-  });
+it.each<[string, string | undefined, number | undefined]>([
+  ["its instant", "Mon, 05 Jan 2026 08:00:01 GMT", Date.UTC(2026, 0, 5, 8, 0, 1)],
+  ["nothing where it is absent", undefined, undefined],
+  ["nothing where it is no date", "never", undefined],
+  ["nothing where its time of day does not exist", "Mon, 05 Jan 2026 25:00:00 GMT", undefined],
+])("The date stamp of an answer is read as %s", (_, date, at) => {
+  expect(dateOf(date === undefined ? {} : { date })).toBe(at);
 });
 
 describe("A pause that a refusal asks for", () => {
