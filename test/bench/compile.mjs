@@ -12,10 +12,25 @@ export const loadPackage = async (compiled) => {
   const entries = ["index", "backtest", "venue", "session", "testing"].filter((name) =>
     existsSync(join(compiled, `${name}.js`)),
   );
-  return Object.assign(
+  const found = Object.assign(
     {},
     ...(await Promise.all(entries.map((name) => import(pathToFileURL(join(compiled, `${name}.js`)).href)))),
   );
+  if (takesWanted(found)) return found;
+  const defineStrategy = ({ wanted, ...others }) =>
+    found.defineStrategy(wanted === undefined ? others : { ...others, desired: wanted });
+  return { ...found, defineStrategy };
+};
+
+/** Returns false for older states, in which the orders of a strategy are called `desired`. */
+const takesWanted = ({ defineStrategy }) => {
+  const options = { type: "object", additionalProperties: false, properties: {} };
+  try {
+    defineStrategy({ name: "none", options, wanted: () => [] });
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** Into `dir`, beside a way to the dependencies; where the modules are. */
