@@ -4,7 +4,7 @@
  *
  * Invariants: every public entry and every start of a process or thread stays at its path; each module is in one file, so
  * that all entries share its classes; what is loaded on demand is still loaded on demand; a module that looks for files
- * beside the package is one folder below `dist`, as before; declarations stay as the compiler wrote them.
+ * next to the package is one folder below `dist`, as before; declarations stay as the compiler wrote them.
  * Not here: the pages (plugins/ui-kit/bundle.mjs), strategies and plugins, which stay modules of their own.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
