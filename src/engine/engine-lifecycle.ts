@@ -302,7 +302,7 @@ export class EngineLifecycle {
 
   /** Takes over what previous runs left, and what the service knows beyond their journal. */
   async #recall(durable: NonNullable<Parts["durable"]>, recovered: Recovered): Promise<void> {
-    const { parts } = this.#options;
+    const { parts, stopped$ } = this.#options;
     const { accounts, contract, journal, ledger, service, startWatch } = parts;
     const { clock } = service;
     const { readBack, recall } = durable.recovery;
@@ -312,7 +312,7 @@ export class EngineLifecycle {
       const end = recovered.endOf(uid);
       const unitsPerMs = timeUnitsPerMs[contract.profile.order.timeUnit];
       const serviceNow = serviceCalendar(ledger.clock, clock.now())?.from ?? clock.wallNow();
-      const options = { clock, journal, watch: startWatch, serviceNow, unitsPerMs };
+      const options = { clock, journal, watch: startWatch, serviceNow, unitsPerMs, stopped$ };
       if (end !== undefined) history.set(uid, await readBack(options, account, end));
     }
     recall({ accounts, journal, clock }, recovered, { history, onReached: durable.reached });

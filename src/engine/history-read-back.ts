@@ -6,7 +6,19 @@
  * cannot read it fails, because otherwise an exit that was already executed would be sent again.
  * Not here: what the records mean (orders/unrecorded-orders.ts).
  */
-import { defer, EMPTY, expand, filter, firstValueFrom, map, type Observable, switchMap, take, takeUntil } from "rxjs";
+import {
+  defer,
+  EMPTY,
+  expand,
+  filter,
+  firstValueFrom,
+  map,
+  merge,
+  type Observable,
+  switchMap,
+  take,
+  takeUntil,
+} from "rxjs";
 import { whyNot } from "../client/outcome.ts";
 import { walkOrders } from "../client/paging.ts";
 import { after, type Clock } from "../clock/clock.ts";
@@ -25,6 +37,8 @@ interface ReadBackOptions {
   /** The service's calendar where its answers have shown it; otherwise the machine's. */
   readonly serviceNow: number;
   readonly unitsPerMs: number;
+  /** Emits when the engine stops, which ends the reading. */
+  readonly stopped$: Observable<unknown>;
 }
 
 /** Maximum number of pages, each of a hundred orders. */
@@ -41,7 +55,7 @@ interface Reading {
 
 /** Records of the history from new to old, back to the end of the journal. */
 export const readBack = async (
-  { clock, journal, watch, serviceNow, unitsPerMs }: ReadBackOptions,
+  { clock, journal, watch, serviceNow, unitsPerMs, stopped$ }: ReadBackOptions,
   { gateway }: Pick<UserAccount, "gateway">,
   end: JournalEnd,
 ): Promise<readonly OrderRecord[]> => {
@@ -70,7 +84,7 @@ export const readBack = async (
     filter(({ isDone }) => isDone),
     take(1),
   );
-  const reading = await firstValueFrom(watch.guard(read$).pipe(takeUntil(tooLong(clock, watch))), {
+  const reading = await firstValueFrom(watch.guard(read$).pipe(takeUntil(merge(tooLong(clock, watch), stopped$))), {
     defaultValue: undefined,
   });
   if (reading === undefined) {

@@ -112,6 +112,23 @@ describe("A journalled halt", () => {
     await stop(world, second.engine);
   });
 
+  it("is stopped while it reads back the history: the start ends with it", async () => {
+    const world = worldOf();
+    await crash(world, await begun(world));
+    let histories = 0;
+    world.lose = ({ endpoint }) => (endpoint === "orderHistory" && ++histories > 1 ? "request" : undefined);
+    const second = lifeOf(world);
+    let end = "";
+    second.engine.start().catch((error: unknown) => {
+      end = String(error);
+    });
+    await pass(world, 2_000);
+    expect([histories, end]).toEqual([2, ""]);
+    await until(world, second.engine.stop());
+    await pass(world, 1);
+    expect(end).toContain("The engine was stopped while it started.");
+  });
+
   it("keeps back what waits for its record at a stop, and the next life has nothing to look for", async () => {
     const world = worldOf();
     const first = lifeOf(world);
