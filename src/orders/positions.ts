@@ -21,6 +21,7 @@ import {
   read,
   spell,
   sub,
+  sum,
   toStep,
   zero,
 } from "../decimal-value.ts";
@@ -160,7 +161,7 @@ export class Positions {
 
   /** Quantity of all strategies together and of executions without a known strategy. */
   netQty(instId: string): Decimal {
-    return this.tradedBy().get(instId)?.position ?? zero;
+    return sum([this.#unownedQty(instId), ...this.strategies().map((strategy) => this.qtyOf(strategy, instId))]);
   }
 
   /** Sums by instrument, of one strategy, or of all and of executions without a known strategy. */
@@ -195,10 +196,15 @@ export class Positions {
     return new Map([...sums].map(([currency, profit]) => [currency, spell(profit)]));
   }
 
-  /** Instruments in which a strategy has an open position; if none is named, those of all strategies. */
+  /**
+   * Instruments in which a strategy has an open position; if none is named, those of all strategies and of executions
+   * without a known strategy.
+   */
   heldInstruments(strategy?: string): ReadonlySet<string> {
     const held = this.#booksOf(strategy).filter(({ holding }) => !isZero(holding.qty));
-    return new Set(held.map(({ instId }) => instId));
+    const unowned = strategy === undefined ? [...this.#unowned.values()] : [];
+    const open = unowned.filter(({ instId }) => !isZero(this.#unownedQty(instId)));
+    return new Set([...held, ...open].map(({ instId }) => instId));
   }
 
   /** The position as the journal keeps it; undefined if the strategy has not traded the instrument. */
@@ -349,6 +355,11 @@ export class Positions {
       fees: spell(fees),
       profit: spell(profit),
     });
+  }
+
+  #unownedQty(instId: string): Decimal {
+    const executed = [...this.#unowned.values()].filter((one) => one.instId === instId);
+    return sum(executed.map(({ traded }) => traded.position));
   }
 
   #booksOf(strategy?: string): readonly Book[] {

@@ -16,7 +16,7 @@ import type { RiskRules } from "./risk-limits.ts";
 interface LossOptions {
   readonly clock: Clock;
   readonly rules: RiskRules;
-  readonly positions: Pick<Positions, "strategies" | "tradedBy">;
+  readonly positions: Pick<Positions, "heldInstruments" | "strategies" | "tradedBy">;
   /** Price at which the position could be closed now, if a quote is known. */
   readonly closingPx: (instId: string, side: "buy" | "sell") => string | undefined;
   readonly priceChanges: PriceChanges;
@@ -83,13 +83,6 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
     return [{ kind: "restrict", strategy, reason: `a loss of ${spell(loss)} is more than ${limit} (orders.${key})` }];
   };
 
-  const heldInstruments = (): ReadonlySet<string> => {
-    const held = new Set<string>();
-    for (const strategy of [undefined, ...positions.strategies()])
-      for (const [instId, { position }] of positions.tradedBy(strategy)) if (!isZero(position)) held.add(instId);
-    return held;
-  };
-
   const look = (): Effects => {
     if (lossPerStrategy === undefined && lossInAll === undefined) return noEffects;
     prices.looked();
@@ -99,7 +92,7 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
         ? noEffects
         : positions.strategies().flatMap((name) => judge(name, lossPerStrategy));
     const inAll = lossInAll === undefined ? noEffects : judge(undefined, lossInAll);
-    prices.follow(heldInstruments());
+    prices.follow(positions.heldInstruments());
     return joined(ofStrategies, inAll);
   };
   const prices = new HeldPrices(clock, priceChanges, () => run(look()));
