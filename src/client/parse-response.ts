@@ -221,7 +221,7 @@ const saidBy = (endpoint: EndpointName, status: number, { code, msg = "" }: Enve
 
 /** Outcome of a call that was answered without an envelope. */
 const readBare = (endpoint: EndpointName, status: number, changes: boolean): Outcome<never> =>
-  status >= 400 && status < 500 && status !== timedOutStatus && !changes
+  status >= 400 && !isFault(status) && !changes
     ? { kind: "rejected", status, code: "", msg: "the answer carries no envelope" }
     : { kind: "unknown", message: foreign(endpoint, status) };
 

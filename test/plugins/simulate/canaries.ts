@@ -47,10 +47,10 @@ const written = `await log.commit(reduceOnly ? clOrdId : undefined).catch((error
 
 // biome-ignore format: one canary a line
 export const canaries: readonly Canary[] = [
-  { name: "an error page of the service is a refusal", file: gateway, find: "status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "status >= 400", seed: 2, quick: true },
-  { name: "a page of somebody on the way is a rejection", file: gateway, find: "status !== timedOutStatus && !changes", put: "status !== timedOutStatus", seed: 24, quick: true },
-  { name: "a time-out on the way is a refusal", file: gateway, find: "status < 500 && status !== timedOutStatus && !changes\n", put: "status < 500\n", seed: 45 },
-  { name: "an unreadable success is a refusal", file: gateway, find: "status >= 400 && status < 500 && status !== timedOutStatus && !changes", put: "status >= 200", seed: 2 },
+  { name: "an error page of the service is a refusal", file: gateway, find: "status >= 400 && !isFault(status) && !changes", put: "status >= 400", seed: 2, quick: true },
+  { name: "a page of somebody on the way is a rejection", file: gateway, find: "!isFault(status) && !changes", put: "!isFault(status)", seed: 24, quick: true },
+  { name: "a time-out on the way is a refusal", file: gateway, find: "!isFault(status) && !changes\n", put: "status < 500\n", seed: 45 },
+  { name: "an unreadable success is a refusal", file: gateway, find: "status >= 400 && !isFault(status) && !changes", put: "status >= 200", seed: 2 },
   { name: "whatever the envelope says is a rejection", file: gateway, find: `const verdict = verdictOn(profile, status, code);`, put: `const verdict = "rejected" as ReturnType<typeof verdictOn>;`, seed: 4 },
   { name: "a code on no list is a rejection", file: rejections, find: `? "rejected" : "unlisted";\n};`, put: `? "rejected" : "rejected";\n};`, seed: 42 },
   { name: "whatever the result of an element says is a rejection", file: placements, find: `if (verdict === "rejected") return reject(`, put: `if (sCode !== "0") return reject(`, seed: 42 },
