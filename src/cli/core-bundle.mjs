@@ -7,12 +7,15 @@
  * next to the package is one folder below `dist`, as before; declarations stay as the compiler wrote them.
  * Not here: the pages (plugins/ui-kit/bundle.mjs), strategies and plugins, which stay modules of their own.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
-/** Names of the entries that `exports` of package.json lists. */
-const publicEntries = ["index", "extension", "dialect", "backtest", "testing"];
+/** Names of the core's entries in `exports` of the package's manifest. */
+const publicEntriesOf = (root) => {
+  const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.values(manifest.exports).flatMap(({ default: path }) => /^\.\/dist\/(\w+)\.js$/.exec(path)?.[1] ?? []);
+};
 /** Files by which a process or a thread starts. */
 const starts = ["cli/main", "host/isolation-worker"];
 
@@ -22,8 +25,10 @@ const starts = ["cli/main", "host/isolation-worker"];
  * @param dist - absolute path of the compiled core, without strategies and plugins
  */
 export const bundleCore = async (dist) => {
+  const root = dirname(dist);
+  const publicEntries = publicEntriesOf(root);
   const bundle = await rolldown({
-    cwd: dirname(dist),
+    cwd: root,
     input: Object.fromEntries([
       ...publicEntries.map((name) => [`core/${name}`, join(dist, `${name}.js`)]),
       ...starts.map((name) => [name, join(dist, `${name}.js`)]),
