@@ -289,7 +289,7 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     const count = engine.document
       .rows("orders")
       .filter(({ isFinal, strategy, side }) => !isFinal && strategy === "ladder" && side === "buy").length;
-    expect(await page.innerText(".bar [role=status]:visible")).toMatch(new RegExp(`^${count} orders of `));
+    await expect.poll(() => page.innerText(".bar [role=status]:visible")).toMatch(new RegExp(`^${count} orders of `));
     await page.click("text=Cancel these");
     await page.click(`dialog button:text-is("Cancel ${count} orders")`);
     await expect
@@ -455,13 +455,13 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     await page.keyboard.press("3");
     await page.keyboard.press("/");
     await page.keyboard.type("rung 3");
-    expect(await page.innerText(".bar [role=status]:visible")).toContain(" of ");
+    await expect.poll(() => page.innerText(".bar [role=status]:visible")).toContain(" of ");
     await page.keyboard.press("Escape");
     await page.focus("[aria-label^='Orders'][tabindex]");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    expect(await page.locator("[aria-selected=true]:visible").count()).toBe(1);
+    await expect.poll(() => page.locator("[aria-selected=true]:visible").count()).toBe(1);
     await expect.poll(() => page.isVisible(".story")).toBe(true);
     await page.keyboard.press("Escape");
     await page.keyboard.press("?");
@@ -479,15 +479,16 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     await page.selectOption("select[aria-label=side]", "buy");
     await page.fill("main input[type=search]", "rung 3");
     await page.click("[aria-label^='Orders'] th button:text-is('price')");
+    await page.waitForSelector("[aria-label^='Orders'] th[aria-sort=descending]");
     const rows = page.locator("[aria-label^='Orders'] tbody tr[data-index]");
     const before = await rows.allInnerTexts();
     await show(page, "Market");
     expect(await page.innerText("main .clock")).toBe(span);
     await show(page, "Orders");
+    await expect.poll(() => rows.allInnerTexts()).toEqual(before);
     expect(await page.inputValue("select[aria-label=side]")).toBe("buy");
     expect(await page.inputValue("main input[type=search]")).toBe("rung 3");
     expect(await page.getAttribute("th[aria-sort=descending]", "scope")).toBe("col");
-    expect(await rows.allInnerTexts()).toEqual(before);
   });
 
   it("draws no chart while nothing comes", async () => {
@@ -546,11 +547,13 @@ describe.skipIf(chromiumPath === undefined)("The page of the control room", () =
     const rows = page.locator("[aria-label^='Orders'] tbody tr[data-index]");
     expect(await rows.count()).toBeLessThan(60);
     await page.click("[aria-label^='Orders'] th button:text-is('price')");
+    await page.waitForSelector("[aria-label^='Orders'] th[aria-sort=descending]");
     await page.focus("[aria-label^='Orders'][tabindex]");
     await page.keyboard.press("End");
     const prices = engine.document.rows("orders").map(({ px }) => Number(px));
-    const cells = await page.locator("[aria-label^='Orders'] tr[aria-selected=true] td").allInnerTexts();
-    expect(Number(cells[3]?.replaceAll(",", ""))).toBe(Math.min(...prices));
+    const cells = page.locator("[aria-label^='Orders'] tr[aria-selected=true] td");
+    const price = async (): Promise<number> => Number((await cells.allInnerTexts())[3]?.replaceAll(",", ""));
+    await expect.poll(price, { timeout: 5_000 }).toBe(Math.min(...prices));
     expect(await rows.count()).toBeLessThan(60);
   });
 });

@@ -237,17 +237,19 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
     ).length;
     await page.click(".rows thead button:text-is('net')");
     expect(await page.getAttribute(".rows th[aria-sort=descending]", "scope")).toBe("col");
-    const shown = (await cells(10)).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
-    expect(shown[0]).toBeCloseTo(Math.max(...nets), 1);
+    const figures = async (): Promise<number[]> =>
+      (await cells(10)).map((text) => Number(text.replace("−", "-").replaceAll(",", "")));
+    await expect.poll(async () => (await figures())[0]).toBeCloseTo(Math.max(...nets), 1);
+    const shown = await figures();
     expect(shown).toEqual([...shown].sort((a, b) => b - a));
     await page.selectOption("select[aria-label='result of trades']", "lost");
-    expect(await page.textContent("#trades [role=status]")).toContain(`${lost} trade`);
+    await expect.poll(() => page.textContent("#trades [role=status]")).toContain(`${lost} trade`);
     await page.focus(".rows");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
-    expect(await spanOf(page)).not.toBe(whole);
-    expect(await page.textContent("[aria-live]")).toContain("Trade of swinger from 2024-01-01");
-    expect(await page.locator(".rows [aria-selected=true]").count()).toBe(1);
+    await expect.poll(() => spanOf(page)).not.toBe(whole);
+    await expect.poll(() => page.textContent("[aria-live]")).toContain("Trade of swinger from 2024-01-01");
+    await expect.poll(() => page.locator(".rows [aria-selected=true]").count()).toBe(1);
     await page.fill("input[type=search]", "no such word");
     expect(await page.textContent("#trades .empty")).toBe("No trade matches the filters.");
   });
@@ -292,7 +294,8 @@ describe.skipIf(chromiumPath === undefined)("The page of a backtest in a browser
         ] as const) {
           await page.keyboard.press(key);
           await expect.poll(() => current.getAttribute("aria-rowindex"), { message: key }).toBe(String(rowIndex));
-          expect(await page.getAttribute(".rows", "aria-activedescendant")).toBe(await current.getAttribute("id"));
+          const id = await current.getAttribute("id");
+          await expect.poll(() => page.getAttribute(".rows", "aria-activedescendant")).toBe(id);
           const [box, head, row] = [".vscroll", ".rows thead", ".rows [aria-selected=true]"].map((part) =>
             page.locator(part).boundingBox(),
           );
