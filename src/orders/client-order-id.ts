@@ -5,9 +5,10 @@
  * Invariants: the same instance, strategy, slot and generation always give the same id, so that the service's own lists
  * can be read as a second journal; ids of others are recognised as such; 20 characters of `[0-9a-v]` after a leading
  * `s`. Generations only rise within a run. A run without the journal of previous runs continues after every generation
- * that the service shows, plus a margin for orders that the service does not show yet. So it does not repeat the id of
- * an order that is still on its way.
+ * that the service shows. It keeps a distance that depends on the time of its first order, so that it does not repeat the
+ * id of an order that is still on its way, even where several runs in turn were shown the same orders.
  */
+import type { Clock } from "../clock/clock.ts";
 
 interface OwnId {
   readonly slotHash: string;
@@ -85,49 +86,64 @@ export const firstGeneration = (wallMs: number): number => Math.floor(wallMs / g
  */
 const generationMs = 500;
 /**
- * A previous run without a journal may have sent more orders than the service shows: some are still on their way, and
- * some are too young for its lists. No key can send more than this number of orders while an answer is awaited.
+ * Generations that a run without a journal leaves to the orders of one other run that it is not shown: some are still on
+ * their way, and some are too young for the service's lists. No key can send more than this number of orders while an
+ * answer is awaited.
  */
 const unseenMax = 100;
 /**
- * Runs that begin within this many seconds of each other and have seen the same orders continue at different
- * generations.
+ * Number of ranges of `unseenMax` generations. Each half second of the calendar has its own, until they repeat after 64
+ * seconds. An order that was sent is at the service within a minute, or never.
  */
-const startsApart = 32;
+const ranges = 128;
+/** The ranges begin beyond what a run that was shown nothing takes from the calendar until they repeat. */
+const rangesFrom = Math.ceil(ranges / unseenMax) + 1;
 
 export class IdGeneration {
+  readonly #clock: Pick<Clock, "wallNow">;
   readonly #first: number;
-  readonly #startSecond: number;
   #next: number;
+  /** The generation of a previous run to continue after, from the next order on. */
+  #after: number | undefined;
   /** Ranges of generations that this run has used: the first is included, the second is not. */
   readonly #given: (readonly [number, number])[] = [];
   #givenFrom: number;
   /** The latest generation of other runs that was seen. */
   latest: number | undefined;
 
-  /** `wallNow`: the calendar as the run begins, in milliseconds. */
-  constructor(wallNow: number) {
-    this.#first = firstGeneration(wallNow);
+  constructor(clock: Pick<Clock, "wallNow">) {
+    this.#clock = clock;
+    this.#first = firstGeneration(clock.wallNow());
     this.#next = this.#first;
     this.#givenFrom = this.#first;
-    this.#startSecond = Math.floor(wallNow / 1_000);
   }
 
   next(): number {
+    if (this.#after !== undefined) this.#continueAfter(this.#after);
     return this.#next++;
   }
 
   /**
    * Called when a generation was seen in use. If it belongs to a previous run, this run continues after the generations
-   * that the previous run may have used unseen. It also keeps apart from a third run that continued after the same one.
+   * that the previous run may have used unseen.
    */
   seen(used: number): void {
     if (!this.isGiven(used) && (this.latest === undefined || isLater(used, this.latest))) this.latest = used;
     const isOurs = used >= this.#first && used < this.#next;
     if (isOurs || used + unseenMax < this.#next) return;
+    this.#after = Math.max(used, this.#after ?? used);
+  }
+
+  /**
+   * Runs that were shown the same generation take different ranges, by the time of their first order. The time of their
+   * start would not do: a run may wait for long before it sends an order that the next run is not shown.
+   */
+  #continueAfter(used: number): void {
+    const calendar = firstGeneration(this.#clock.wallNow());
     if (this.#next > this.#givenFrom) this.#given.push([this.#givenFrom, this.#next]);
-    this.#next = used + 1 + unseenMax * (1 + (this.#startSecond % startsApart));
+    this.#next = Math.max(used + 1 + unseenMax, calendar) + unseenMax * (rangesFrom + (calendar % ranges));
     this.#givenFrom = this.#next;
+    this.#after = undefined;
   }
 
   /** Returns true where this run gave the generation to an order of its own. */

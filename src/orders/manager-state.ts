@@ -61,7 +61,7 @@ export class ManagerState implements World {
     this.options = options;
     this.source = { profile, instruments, marketPx };
     this.ids = createClientOrderIds(options.instance);
-    this.slots = new Slots(this.ids, new IdGeneration(clock.wallNow()));
+    this.slots = new Slots(this.ids, new IdGeneration(clock));
     this.positions = new Positions(this.source);
     this.risk = new RiskManager(options, this.positions, run);
     const onRead = (instId: string): void => run(coinsRead(this, instId));
