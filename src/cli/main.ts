@@ -200,8 +200,8 @@ const userFilesOf = (name: string, contributions: () => Contributions): "none" |
 };
 
 /**
- * Imports of a config are loaded before the loader for the user's files, under which every file takes several times as
- * long.
+ * The command and the imports of a config are loaded before the loader for the user's files, under which every file
+ * takes several times as long. Commands of plugins may be such files.
  */
 const prepare = async ([first = ""]: readonly string[], contributions: () => Contributions): Promise<void> => {
   if (needsLoader) return;
@@ -209,7 +209,7 @@ const prepare = async ([first = ""]: readonly string[], contributions: () => Con
   if (files === "none") return;
   const late =
     files === "network" ? [import("../client/live/live-connection.ts"), import("../engine/placement-journal.ts")] : [];
-  await Promise.all([import("../index.ts"), import("../backtest.ts"), ...late]);
+  await Promise.all([import("../index.ts"), import("../backtest.ts"), commands.get(first)?.(), ...late]);
   const [commonJs, modules] = await Promise.all([import("tsx/cjs/api"), import("tsx/esm/api")]);
   commonJs.register();
   modules.register();
