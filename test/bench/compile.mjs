@@ -52,16 +52,31 @@ export const packageInto = (dir) => {
   return modules;
 };
 
+/** Compiles a bench folder and the sources that it imports into `dir`. Returns the folder of the compiled bench. */
+export const benchInto = (dir, folder) => {
+  const project = join(dir, "tsconfig.json");
+  const compilerOptions = { noEmit: false, allowJs: false, rootDir: root, outDir: join(dir, "out") };
+  const include = [join(root, "test/bench", folder, "*.ts")];
+  writeFileSync(project, JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include }));
+  writeFileSync(join(dir, "package.json"), '{"type":"module"}');
+  linkDependencies(dir);
+  compile(["-p", project]);
+  return join(dir, "out/test/bench", folder);
+};
+
 const compiled = (dir, name) => {
-  symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
+  linkDependencies(dir);
+  compile(["-p", "tsconfig.build.json", "--outDir", join(dir, name)]);
+  return join(dir, name);
+};
+
+const linkDependencies = (dir) => symlinkSync(join(root, "node_modules"), join(dir, "node_modules"));
+
+const compile = (args) => {
   process.stderr.write("compiling\n");
   try {
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", join(dir, name)], {
-      cwd: root,
-      stdio: ["ignore", 2, 2],
-    });
+    execFileSync(process.execPath, [tsc, ...args], { cwd: root, stdio: ["ignore", 2, 2] });
   } catch {
     process.stderr.write("the sources do not compile cleanly; what came out is measured\n");
   }
-  return join(dir, name);
 };

@@ -1,13 +1,11 @@
 /**
- * One measurement in a process of its own: node --expose-gc measure.mjs <subject> <measure> <calls>, a JSON line on stdout. The
- * measure `alone` has no subject but ours: give it any name.
+ * One measurement in a process of its own: node --expose-gc measure.mjs <compiled bench> <subject> <measure> <calls>, a JSON
+ * line on stdout. The measure `alone` has no subject but ours: give it any name.
  *
  * Invariants: real clock, real timers; the limiter has served one call before the measurement begins.
  */
-import { register } from "tsx/esm/api";
+import { pathToFileURL } from "node:url";
 import { subjects } from "./subjects.mjs";
-
-register();
 
 const noLimit = 1e9;
 const task = { weight: 1, urgent: false };
@@ -72,10 +70,10 @@ const urgent = async (create, calls) => {
 };
 
 /** Ours without promises, closures and timers of the caller's; the least of several waves, as the machine is shared. */
-const alone = async (calls) => {
-  const { costsOf } = await import("./alone.ts");
-  const { bare, charging, queueing } = await import("./floors.ts");
-  const { least } = await import("./stopwatch.ts");
+const alone = async (compiled, calls) => {
+  const { costsOf } = await import(`${compiled}/alone.js`);
+  const { bare, charging, queueing } = await import(`${compiled}/floors.js`);
+  const { least } = await import(`${compiled}/stopwatch.js`);
   const collect = () => {
     globalThis.gc?.();
   };
@@ -96,11 +94,12 @@ const alone = async (calls) => {
 };
 
 const measures = { throughput, memory, urgent };
-const [name, measure, calls] = process.argv.slice(2);
+const [folder, name, measure, calls] = process.argv.slice(2);
+const compiled = pathToFileURL(folder).href;
 const measureSubject = async () => {
-  const create = await subjects[name].load();
+  const create = await subjects[name].load(compiled);
   if (create === undefined) throw new Error(`${name} exports no such limiter`);
   return await measures[measure](create, Number(calls));
 };
-const result = await (measure === "alone" ? alone(Number(calls)) : measureSubject());
+const result = await (measure === "alone" ? alone(compiled, Number(calls)) : measureSubject());
 process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));

@@ -1,7 +1,8 @@
 /**
  * Our scheduler and ledger for the overhead bench, on the real clock, with an answer that comes at once.
  *
- * Invariants: the same layers as in use, only with other capacities; the journal has no reader, as in a default engine.
+ * Invariants: the same layers as in use, only with other capacities; the journal has no reader, as in a default engine;
+ * a request is made when its call leaves, as the gateway does.
  */
 import { createSystemClock } from "../../../src/clock/system-clock.ts";
 import { createContract } from "../../../src/contract/contract.ts";
@@ -16,9 +17,12 @@ interface Work {
   readonly urgent: boolean;
 }
 
-type Turn = (work: Work, send: () => Promise<unknown>) => Promise<unknown>;
+type Send = () => Promise<unknown>;
+type Turn = (work: Work, send: Send) => Promise<unknown>;
 
 const account = { uid: "user", ip: "home", keys: ["key"] };
+/** More than any run of the bench submits. */
+const queueMax = 10_000_000;
 
 export const createTurn = (weightPerMinute: number, callsPerSecond: number): Turn => {
   const clock = createSystemClock();
@@ -28,38 +32,31 @@ export const createTurn = (weightPerMinute: number, callsPerSecond: number): Tur
     capacity: capacities[layer.name] ?? layer.capacity,
   }));
   const ledger = createLedger({ layers, startedAt: clock.now() });
-  const sends = new WeakMap<WireRequest, () => Promise<unknown>>();
   // The window's use is told as nothing at all, so the ledger's own count stands, as in a burst whose answers are under way.
-  const transport: Transport = (request, sink) => {
-    void sends
-      .get(request)?.()
-      .then(() => {
-        const date = new Date(clock.wallNow()).toUTCString();
-        sink.response({ status: 200, headers: { date, "x-ratelimit-uid-weight-used": "0" }, body: undefined });
-      });
+  const transport: Transport = ({ body }, sink) => {
+    void (body as Send)().then(() => {
+      const date = new Date(clock.wallNow()).toUTCString();
+      sink.response({ status: 200, headers: { date, "x-ratelimit-uid-weight-used": "0" }, body: undefined });
+    });
   };
-  const scheduler = createScheduler({ clock, ledger, transport, journal: new EventLog(() => clock.now()) });
+  const journal = new EventLog(() => clock.now());
+  const scheduler = createScheduler({ clock, ledger, transport, journal, queueMax });
   return ({ weight, urgent }, send) =>
     new Promise((resolve) => {
-      const request: WireRequest = {
-        endpoint: "getOrder",
-        method: "GET",
-        path: "",
-        query: {},
-        body: undefined,
-        key: "key",
-      };
-      const build = (): WireRequest => {
-        sends.set(request, send);
-        return request;
-      };
       scheduler.submit({
         endpoint: "getOrder",
         class: urgent ? "emergency" : "read",
         owner: "bench",
         weight,
         account,
-        build,
+        build: (): WireRequest => ({
+          endpoint: "getOrder",
+          method: "GET",
+          path: "",
+          query: {},
+          body: send,
+          key: "key",
+        }),
         done: resolve,
       });
     });

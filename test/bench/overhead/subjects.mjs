@@ -11,7 +11,7 @@ const at = (file) => new URL(`../quota/peers/${file}.mjs`, import.meta.url).href
 export const subjects = {
   sluice: {
     ranks: true,
-    load: async () => (await import("./sluice.ts")).createTurn,
+    load: async (compiled) => (await import(`${compiled}/sluice.js`)).createTurn,
   },
   "ccxt leakyBucket": {
     most: 5_000,
