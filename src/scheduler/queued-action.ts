@@ -70,19 +70,18 @@ export interface Lane {
 }
 
 export class QueuedAction implements Queued, ResponseSink {
-  // Only declared: initialised fields would cost each action another call.
-  declare readonly order: number;
-  declare readonly action: Action;
-  declare readonly lane: Lane;
-  declare readonly share: Share;
-  declare readonly submittedAt: number;
-  declare sentAt: number;
+  readonly order: number;
+  readonly action: Action;
+  readonly lane: Lane;
+  readonly share: Share;
+  readonly submittedAt: number;
+  sentAt: number;
   /** Set while the action is under way. */
-  declare lease: Lease | undefined;
+  lease: Lease | undefined;
   /** True once it was withdrawn or has ended. Its owner is not called any more. */
-  declare over: boolean;
+  over: boolean;
   /** True once it is no longer in its lane, because it was sent, dropped or withdrawn. */
-  declare removed: boolean;
+  removed: boolean;
 
   constructor(order: number, action: Action, lane: Lane, share: Share, now: number) {
     this.order = order;
