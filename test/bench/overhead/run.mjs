@@ -48,6 +48,12 @@ const measure = (name, what, count) => {
   );
 };
 
+/** The run of three that took the least processor time: whatever else the machine does only adds to it. */
+const throughput = (name, count) => {
+  const runs = Array.from({ length: 3 }, () => measure(name, "throughput", count));
+  return runs.sort((a, b) => a.cpuNsPerCall - b.cpuNsPerCall)[0];
+};
+
 const alone = names.includes("sluice") ? measure("sluice", "alone", calls) : undefined;
 const rows = names.map((name) => {
   const { most = calls, ranks = false } = subjects[name];
@@ -55,7 +61,7 @@ const rows = names.map((name) => {
   return {
     name,
     calls: count,
-    ...measure(name, "throughput", count),
+    ...throughput(name, count),
     ...measure(name, "memory", count),
     ...(ranks ? measure(name, "urgent", count) : {}),
   };
