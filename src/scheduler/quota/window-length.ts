@@ -24,7 +24,7 @@ interface Fall {
  */
 const driftMost = 650 / 1e6;
 /** Largest error of a length that is not believed, in parts of it. */
-const lengthError = 1 / 150;
+export const lengthError = 1 / 150;
 const longMs = 10_000;
 /** The beginning from which lengths are measured is replaced by one that is known to less than this part of its width. */
 const narrowerShare = 3 / 4;

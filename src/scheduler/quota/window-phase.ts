@@ -13,7 +13,7 @@
  * (count-evidence.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
-import { WindowLength } from "./window-length.ts";
+import { lengthError, WindowLength } from "./window-length.ts";
 
 interface Interval {
   lo: number;
@@ -236,7 +236,9 @@ export class WindowPhase {
       this.#narrow(named, afterAt, byAt);
       return true;
     }
-    this.#begin(Math.max(to + 1, this.first(byAt)), afterAt, byAt);
+    const next = Math.max(to + 1, this.first(byAt));
+    if (this.#isExplainedByLength(next, afterAt, byAt)) this.#length.doubt();
+    this.#begin(next, afterAt, byAt);
     return false;
   }
 
@@ -309,6 +311,15 @@ export class WindowPhase {
     this.proofs = 1;
     this.#named = index;
     this.kept.at = Number.NaN;
+  }
+
+  /** Returns true if windows of another length than stated can have begun as observed since the last own evidence. */
+  #isExplainedByLength(index: number, afterAt: number, byAt: number): boolean {
+    const own = this.#own;
+    if (own === undefined) return false;
+    const { lo, hi } = this.#proven(index, afterAt, byAt);
+    const errorMs = (byAt - own.asOf) * lengthError;
+    return lo <= own.hi + errorMs && hi >= own.lo - errorMs;
   }
 
   #mayBegin(index: number, afterAt: number, byAt: number): boolean {

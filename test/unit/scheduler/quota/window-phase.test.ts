@@ -373,6 +373,22 @@ describe("The stated length of windows", () => {
     expect(phase.begins(210, beganAt(210))).toBeGreaterThanOrEqual(beganAt(210));
   });
 
+  it("is doubted of a second whose beginning after a silence contradicts it by less than its largest error", () => {
+    const secondsAfter = (silent: number, lateMs: number): WindowPhase => {
+      const phase = new WindowPhase(1_000, fixedClock(-20_000, 20_000));
+      phase.fell(980, 1_020, 0, 0);
+      const beganAt = (silent + 1) * 1_000 + lateMs;
+      expect(phase.fell(beganAt - 20, beganAt + 20, silent, silent)).toBe(false);
+      return phase;
+    };
+    // After 40 silent seconds of 1.005 s the next 40 may be as long.
+    const stretched = secondsAfter(40, 200);
+    expect(stretched.begins(81, 81_400)).toBeGreaterThanOrEqual(81_400);
+    // Seconds that begin half a second later are no longer than before: windows begin elsewhere.
+    const moved = secondsAfter(40, 500);
+    expect(moved.widthMs(42_520) - moved.widthMs(41_520)).toBeCloseTo(2 * 0.65, 6);
+  });
+
   it("stays proved when the clock was disturbed, and is unproved again after a contradiction", () => {
     const phase = unproved();
     phase.fell(6_059_950, 6_060_020, 100, 100);
