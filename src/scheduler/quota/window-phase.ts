@@ -42,6 +42,15 @@ export interface OpenEnded {
   readonly since: number;
 }
 
+/** Delay of beginnings. */
+interface Lateness {
+  readonly ms: number;
+  /** Instant until which it applies. */
+  readonly until: number;
+  /** Time for which the next one will apply. */
+  readonly keptMs: number;
+}
+
 /** A fall seen across a longer silence may involve more than one window. */
 const spanShare = 0.9;
 /** If falls alone bound a beginning to this width, the calendar is nearly right. */
@@ -58,6 +67,7 @@ const lostShare = 0.9;
 const lateShare = 1 / 60;
 const lateShareMost = 1 / 20;
 const lateKeptMs = 3_600_000;
+const longerEachTime = 4;
 /** The same after this many windows that began when the calendar predicted. */
 const proofsSure = 4;
 
@@ -74,11 +84,10 @@ export class WindowPhase {
   #named: number | undefined;
   #trustsCalendar = true;
   #conflictsThen = 0;
-  /** Delay with which windows may begin, known from refusals at beginnings, and the instant until which it applies. */
-  #lateMs = 0;
-  #lateUntil = Number.NEGATIVE_INFINITY;
-  /** Both values before the last refusal. */
-  #lateBefore: readonly [number, number] = [0, Number.NEGATIVE_INFINITY];
+  /** Delay with which windows may begin, known from refusals at beginnings. */
+  #late: Lateness = { ms: 0, until: Number.NEGATIVE_INFINITY, keptMs: lateKeptMs };
+  /** The delay before the last refusal. */
+  #lateBefore = this.#late;
   /**
    * Bounds at the instant asked for last, because one instant is asked for many times. They are valid until the
    * calendar or this scope learns something.
@@ -261,16 +270,17 @@ export class WindowPhase {
   learnLate(index: number, sentAt: number): boolean {
     const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);
     if (pastMs > this.#windowMs * lateShareMost) return false;
-    this.#lateBefore = [this.#lateMs, this.#lateUntil];
-    this.#lateMs = pastMs + this.#windowMs * lateShare;
-    this.#lateUntil = sentAt + lateKeptMs;
+    const late = this.#late;
+    const ms = pastMs + this.#windowMs * lateShare;
+    this.#lateBefore = late;
+    this.#late = { ms, until: sentAt + late.keptMs, keptMs: late.keptMs * longerEachTime };
     this.kept.at = Number.NaN;
     return true;
   }
 
   /** Called when the last refusal at a beginning turns out to have another cause. */
   unlearnLate(): void {
-    [this.#lateMs, this.#lateUntil] = this.#lateBefore;
+    this.#late = this.#lateBefore;
     this.kept.at = Number.NaN;
   }
 
@@ -295,7 +305,7 @@ export class WindowPhase {
   }
 
   #lateMsAt(at: number): number {
-    return at < this.#lateUntil ? this.#lateMs : 0;
+    return at < this.#late.until ? this.#late.ms : 0;
   }
 
   #isLost({ lo, hi, asOf }: Interval, at: number): boolean {
