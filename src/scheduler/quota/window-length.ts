@@ -4,7 +4,7 @@
  * A service may count longer or shorter windows than it states, and our clock drifts. Both move the beginnings of
  * windows against the stated length, at a rate that two beginnings bound: the further apart they are, the more they
  * prove. The stated length of a long window is believed only as far as it is proved. That of a short window is believed
- * until a beginning contradicts it, because a short window is entered too often for such a margin.
+ * until a beginning contradicts it, or a refusal at one, because a short window is entered too often for such a margin.
  *
  * Invariants: beginnings of windows of any length within the error lie between the bounds, also of clocks that drift.
  * Needed by: `slow-windows`, `slow-windows-key`.
@@ -76,6 +76,13 @@ export class WindowLength {
   doubt(): void {
     this.#error = Math.max(this.#error, lengthError);
     this.#later = this.#earlier = this.#error;
+  }
+
+  /** Called when a window began late. Returns true if its length was believed, which is measured from now on. */
+  suspect(): boolean {
+    const isBelieved = this.#error < lengthError;
+    if (isBelieved) this.doubt();
+    return isBelieved;
   }
 
   /** Called when it is not known how many windows have begun since the last beginning: nothing is proved any longer. */

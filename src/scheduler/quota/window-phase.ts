@@ -271,9 +271,14 @@ export class WindowPhase {
     const pastMs = sentAt - this.begins(index, sentAt) + this.#lateMsAt(sentAt);
     if (pastMs > this.#windowMs * lateShareMost) return false;
     const late = this.#late;
+    const own = this.#own;
     const ms = pastMs + this.#windowMs * lateShare;
     this.#lateBefore = late;
-    this.#late = { ms, until: sentAt + late.keptMs, keptMs: late.keptMs * longerEachTime };
+    if (own !== undefined && this.#length.suspect()) {
+      // Longer windows explain it. The next counts show how far; the calendar knows only windows of the stated length.
+      own.lo -= ms;
+      this.#trustsCalendar = false;
+    } else this.#late = { ms, until: sentAt + late.keptMs, keptMs: late.keptMs * longerEachTime };
     this.kept.at = Number.NaN;
     return true;
   }

@@ -5,7 +5,7 @@ import { LatestDoubt } from "../../../../src/scheduler/quota/floor.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
-import { second, user } from "../../../support/harness/evidence.ts";
+import { user } from "../../../support/harness/evidence.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 /** A window after four beginnings where they were expected; window 5 was spent to `used`. */
@@ -85,10 +85,21 @@ describe("A call refused at the beginning of a window that had surely begun", ()
     expect(lateFor(9 * hour, 16 * hour)).toEqual([1_000, 0]);
   });
 
-  it("is of a key's second as well", () => {
-    const { gauge, refused } = spent(second, 10);
-    expect(refused(6_010)).toBe(true);
-    expect(gauge.blockedUntil(1, 6_012, all(second))).toBeCloseTo(6_010 + 1_000 / 60, 9);
+  it("shows of seconds that they may be longer than stated, and when one is refused again, that they are late", () => {
+    const phase = new WindowPhase(1_000, fixedClock(-20_000, 20_000));
+    const begin = (from: number, to: number): void => {
+      for (let index = from; index <= to; index++)
+        phase.fell(index * 1_000 - 20, index * 1_000 + 20, index - 1, index - 1);
+    };
+    begin(1, 6);
+    expect(phase.learnLate(7, 7_030)).toBe(true);
+    // Until counts show where the next second begins, it may be late.
+    expect(phase.begins(8, 7_030)).toBeGreaterThan(8_040);
+    begin(8, 10);
+    expect(phase.begins(11, 11_000)).toBeLessThan(11_028);
+    expect(phase.learnLate(11, 11_030)).toBe(true);
+    begin(12, 20);
+    expect(phase.begins(21, 21_000)).toBeGreaterThan(21_040);
   });
 
   it("shows nothing once a count tells that the window itself was full", () => {
