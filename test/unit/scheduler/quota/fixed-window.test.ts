@@ -203,3 +203,31 @@ describe("A fixed window", () => {
     expect([left("requests"), left("weight")]).toEqual([0, 1]);
   });
 });
+
+describe("A minute on the floor", () => {
+  /** 40 of 1,000 are used when the second refusal that nothing explains is noted. */
+  const fallen = (): FixedWindow => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0));
+    call(gauge, 30_000, 40, 40);
+    gauge.noteUnexplained(30_500, 30_510);
+    gauge.noteUnexplained(31_500, 31_510);
+    expect(gauge.mode).toBe("floor");
+    return gauge;
+  };
+
+  it("is paced by what it has spent, also by calls that leave alike", () => {
+    const [once, twice] = [fallen(), fallen()];
+    const before = once.paced(32_000) - once.used(32_000);
+    once.begin(10, 32_000);
+    twice.again(twice.begin(10, 32_000), 32_000);
+    expect([once.used(32_000), twice.used(32_000)]).toEqual([50, 60]);
+    expect(before - (once.paced(32_000) - once.used(32_000))).toBeCloseTo(10);
+    expect(before - (twice.paced(32_000) - twice.used(32_000))).toBeCloseTo(20);
+  });
+
+  it("reports no use of others, and learns no limit from a refusal", () => {
+    const gauge = fallen();
+    call(gauge, 33_000, 700, 5);
+    expect([gauge.foreign(33_010), gauge.learnRefusal(33_100, 33_110)]).toEqual([0, false]);
+  });
+});

@@ -76,6 +76,7 @@ describe("A pause that a refusal asks for", () => {
     ["of a machine in front", 503, { "retry-after": "120" }, 120_000],
     ["of a firewall", 403, { "retry-after": "1" }, 1_000],
     ["a date", 429, { date, "retry-after": "Mon, 05 Jan 2026 08:01:30 GMT" }, 90_000],
+    ["a date that begins with its year", 429, { date, "retry-after": "2026-01-05T08:01:30Z" }, 90_000],
     ["a date, but not what date it is", 429, { "retry-after": "Mon, 05 Jan 2026 08:01:30 GMT" }, undefined],
     ["a date that is over", 429, { date, "retry-after": "Mon, 05 Jan 2026 07:59:00 GMT" }, undefined],
     ["a day: asked about again after ten minutes", 429, { "retry-after": "86400" }, 600_000],

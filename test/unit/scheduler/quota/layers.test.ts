@@ -5,13 +5,15 @@ import type { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import {
   type Charge,
+  countsByProduct,
   extraOf,
   type LayerSpec,
   layersOf,
   touchedBy,
   unitsOf,
 } from "../../../../src/scheduler/quota/layers.ts";
-import { layerStates } from "../../../../src/scheduler/quota/quota-state.ts";
+import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import { layerStates, othersUseOf } from "../../../../src/scheduler/quota/quota-state.ts";
 import { createServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 
 const charge: Charge = { endpoint: "getOrder", weight: 5, elements: 3, ip: "home", uid: "u", key: "k" };
@@ -83,6 +85,26 @@ describe("A call's charge:", () => {
     expect(touched(given)).toEqual(names);
   });
 
+  it.each<[string, Partial<Charge>, readonly string[]]>([
+    ["about a product", { instId: "BTC-USDT" }, ["own u BTC-USDT"]],
+    ["about no product", {}, ["own u"]],
+    ["unsigned", { uid: undefined, instId: "BTC-USDT" }, []],
+  ])("%s is counted by a layer of products for its user and product", (_, given, names) => {
+    const products = [layer({ name: "own", scope: "instrument" })];
+    expect(touchedBy(products, { ...charge, ...given }).map(({ spec, scope }) => `${spec.name} ${scope}`)).toEqual(
+      names,
+    );
+  });
+
+  it.each<[string, LayerSpec, boolean]>([
+    ["a layer of products", layer({ scope: "instrument" }), true],
+    ["one that counts this endpoint", layer({ scope: "instrument", endpoints: ["getOrder"] }), true],
+    ["one that counts another endpoint", layer({ scope: "instrument", endpoints: ["cancelBatch"] }), false],
+    ["a layer of users", layer({ scope: "uid", endpoints: ["getOrder"] }), false],
+  ])("where there is %s, is counted by product: %#", (_, spec, counted) => {
+    expect(countsByProduct([layer({}), spec], "getOrder")).toBe(counted);
+  });
+
   it.each<[LayerSpec["unit"], number | undefined, number]>([
     ["requests", undefined, 1],
     ["requests", 2, 1],
@@ -126,5 +148,22 @@ describe("How the quota stands", () => {
       ["k", 6_200, 7_000],
       ["other", 6_200, 7_000],
     ]);
+  });
+
+  it("is one row for each window that others use, and the same empty list where none do", () => {
+    const windowOf = (scope: string, foreign: number) =>
+      ({
+        spec: layer({ name: "uid" }),
+        scope,
+        capacity: 10,
+        foreign: () => foreign,
+        windowEndsAt: (at: number) => at + 500,
+      }) as unknown as LimitWindow;
+    const row = { layer: "uid", capacity: 10, windowEndsAt: 700 };
+    expect(othersUseOf([windowOf("a", 3), windowOf("b", 0), windowOf("c", 1)], 200)).toEqual([
+      { ...row, scope: "a", foreign: 3 },
+      { ...row, scope: "c", foreign: 1 },
+    ]);
+    expect(othersUseOf([windowOf("b", 0)], 200)).toBe(othersUseOf([], 200));
   });
 });

@@ -1,5 +1,7 @@
 /** The ledger where one thing decides: who probes, what is looked at anew, which slots are kept. */
 import { describe, expect, it } from "vitest";
+import type { DivisionFacts } from "../../../../src/scheduler/quota/division.ts";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
 import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
@@ -14,6 +16,177 @@ import {
   type Told,
   warm,
 } from "../../../support/harness/ledger.ts";
+
+const bareMinute: LayerSpec = {
+  name: "minute",
+  scope: "ip",
+  unit: "requests",
+  capacity: 100,
+  windowMs: 60_000,
+  anchor: "wall_clock",
+  banMs: 0,
+};
+
+describe("An answer", () => {
+  it("of a machine in front of the service, without a pause, does not end what is known", () => {
+    const ledger = warm();
+    const ticket = ledger.spend(charge, noon + 11_000);
+    const page = answer(noon + 11_000, { status: 502, date: false });
+    expect(ledger.settle(ticket, page, noon + 11_000)).toBeUndefined();
+    expect(ledger.probing(charge)).toBe(false);
+  });
+
+  it("to a call that was not counted may report more use than the layer holds", () => {
+    const usedAfter = (status: number): number | undefined => {
+      const ledger = warm();
+      const ticket = ledger.spend(charge, noon + 11_000);
+      ledger.settle(ticket, answer(noon + 11_000, { status, uid: 1_300 }), noon + 11_000);
+      return ledger.state(noon + 11_000).find(({ layer }) => layer === "uid")?.used;
+    };
+    expect([usedAfter(200), usedAfter(400)]).toEqual([5, 1_300]);
+  });
+
+  it("without a date, if it is the first, makes windows without counts begin anywhere", () => {
+    const usedAt = (date: boolean, at: number): number | undefined => {
+      const ledger = make({ layers: [bareMinute] });
+      for (const sentAt of [noon + 10_000, noon + 30_000])
+        ledger.settle(ledger.spend(charge, sentAt), answer(sentAt, { date }), sentAt + 100);
+      return ledger.state(noon + at)[0]?.used;
+    };
+    expect([usedAt(true, 58_000), usedAt(true, 61_000)]).toEqual([2, 0]);
+    expect([usedAt(false, 61_000), usedAt(false, 75_000), usedAt(false, 91_000)]).toEqual([2, 1, 0]);
+  });
+});
+
+describe("A call that several keys may carry", () => {
+  const full = (ledger: Ledger, key: string, at: number): void => {
+    while (ledger.ask({ ...charge, key }, "exit", at).granted) ledger.spend({ ...charge, key }, at);
+  };
+  const slides = layers.map((layer) => (layer.scope === "key" ? { ...layer, anchor: "sliding" as const } : layer));
+  const charges = ["k", "other"].map((key) => ({ ...charge, key }));
+  const reserved = (ledger: Ledger, given: readonly Charge[], at: number) => ledger.reserve(given, "exit", at, 1);
+
+  it("leaves on the first that has room", () => {
+    const ledger = warm();
+    full(ledger, "k", noon + 11_000);
+    expect(reserved(ledger, charges, noon + 11_000)).toMatchObject({ granted: true, charge: { key: "other" } });
+  });
+
+  it("waits for the key that has room first, behind calls on the same keys only", () => {
+    const ledger = warm({ layers: slides });
+    const calls = charges.map((one, index) => {
+      const at = noon + 20_000 + 200 * index;
+      while (ledger.ask(one, "exit", at).granted) {
+        const ticket = ledger.spend(one, at);
+        ledger.settle(ticket, answer(at + 10, { uid: 0 }), at + 10);
+      }
+      return one;
+    });
+    const at = noon + 20_300;
+    const untils = calls.map((one) => {
+      const verdict = ledger.ask(one, "exit", at);
+      return verdict.granted ? 0 : verdict.until;
+    });
+    expect((untils[0] as number) < (untils[1] as number)).toBe(true);
+    for (const order of [charges, charges.toReversed()])
+      expect(reserved(ledger, order, at)).toMatchObject({ granted: false, until: untils[0], ofKey: true });
+  });
+
+  it("holds up all calls of the user when one of the keys is held up by more than itself", () => {
+    const own: LayerSpec = { ...bareMinute, name: "own", scope: "uid", capacity: 12 };
+    const ledger = warm({ layers: [...layers, own] });
+    full(ledger, "k", noon + 11_000);
+    while (ledger.ask(keyless, "exit", noon + 11_000).granted) ledger.spend(keyless, noon + 11_000);
+    const [k, other] = charges.map((one) => ledger.ask(one, "exit", noon + 11_000));
+    expect([k, other]).toMatchObject([
+      { layer: "key", until: noon + 12_000, ofKey: true },
+      { layer: "own", ofKey: false },
+    ]);
+    for (const order of [charges, charges.toReversed()])
+      expect(reserved(ledger, order, noon + 11_000)).toMatchObject({ until: noon + 12_000, ofKey: false });
+  });
+});
+
+describe("A ledger whose quota is divided", () => {
+  const divided = () => {
+    const ledger = make();
+    const seen: string[] = [];
+    let facts: DivisionFacts | undefined;
+    ledger.divide({
+      attach: (given) => {
+        facts = given;
+      },
+      adopt: (gauge) => {
+        seen.push(`adopt ${gauge.spec.name}`);
+        if (gauge instanceof FixedWindow) gauge.divided = true;
+      },
+      ceiling: (_gauge, _rank, alone) => alone,
+      lacks: ({ spec }, units, rank, at) => seen.push(`lacks ${spec.name} ${units} ${rank} ${at - noon}`),
+      spent: (at) => seen.push(`spent ${at - noon}`),
+      disturb: () => seen.push("disturb"),
+    });
+    return { ledger, seen, facts: facts as DivisionFacts | undefined };
+  };
+
+  it("reports new windows, calls that left, calls that had no room, and a step of the clock", () => {
+    const { ledger, seen } = divided();
+    ledger.settle(ledger.spend(charge, noon + 10_000), answer(noon + 10_000, { uid: 5 }), noon + 10_000);
+    expect(ledger.ask({ ...keyless, weight: 1_300 }, "exit", noon + 11_000).granted).toBe(false);
+    ledger.disturb(noon + 12_000);
+    expect(seen).toEqual([
+      ...["adopt ip", "adopt uid", "adopt key", "spent 10000"],
+      ...["lacks uid 1300 exit 11000", "disturb"],
+    ]);
+  });
+
+  it("ends probing with the count of a user, which is no evidence of other clients", () => {
+    const { ledger } = divided();
+    ledger.settle(ledger.spend(charge, noon + 10_000), answer(noon + 10_000, { uid: 600 }), noon + 10_000);
+    expect([ledger.probing(charge), ledger.othersUse(noon + 10_000)]).toEqual([false, []]);
+  });
+
+  it("continues to probe after the count of a user that may be of either of two minutes", () => {
+    const { ledger } = divided();
+    ledger.settle(ledger.spend(charge, noon + 59_500), answer(noon + 59_500, { uid: 900 }), noon + 59_600);
+    expect(ledger.probing(charge)).toBe(true);
+  });
+
+  it("keeps nothing back for use that its own engines explain", () => {
+    const grantsAfter = (isDivided: boolean): number => {
+      const { ledger } = isDivided ? divided() : { ledger: make() };
+      for (const [at, uid] of [
+        [10_000, 5],
+        [11_000, 10],
+        [12_000, 315],
+      ] as const) {
+        ledger.settle(ledger.spend(charge, noon + at), answer(noon + at, { uid }), noon + at);
+      }
+      return grants(ledger, keyless, "ordinary", noon + 13_000);
+    };
+    expect(grantsAfter(true)).toBeGreaterThan(grantsAfter(false));
+  });
+
+  it("tells what the division asks for, and probes again when it has to learn anew", () => {
+    const { ledger, facts } = divided();
+    ledger.settle(ledger.spend(charge, noon + 10_000), answer(noon + 10_000, { uid: 5 }), noon + 10_000);
+    ledger.noteOpen("u", 7);
+    expect([facts?.openOrders("u"), facts?.openOrders("other"), facts?.openOrders()]).toEqual([7, 0, 7]);
+    expect(ledger.probing(charge)).toBe(false);
+    facts?.relearn(noon + 11_000);
+    expect(ledger.probing(charge)).toBe(true);
+  });
+});
+
+describe("Use by others", () => {
+  it("is what the service counts beyond the calls of this ledger, by window", () => {
+    const ledger = warm();
+    expect(ledger.othersUse(noon + 10_000)).toEqual([]);
+    ledger.settle(ledger.spend(charge, noon + 11_000), answer(noon + 11_000, { uid: 305 }), noon + 11_000);
+    expect(ledger.othersUse(noon + 11_000)).toEqual([
+      { layer: "uid", scope: "u", capacity: 1_200, foreign: 300, windowEndsAt: noon + 60_000 },
+    ]);
+  });
+});
 
 describe("The ledger's start", () => {
   it.each([

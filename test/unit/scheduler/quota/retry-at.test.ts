@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { Ceiling } from "../../../../src/scheduler/quota/limit-window.ts";
-import { earliestFit, retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
+import { earliestFit, passingBelow, retryAtOf } from "../../../../src/scheduler/quota/retry-at.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const spec: LayerSpec = {
@@ -133,6 +133,34 @@ describe("A call that has to wait", () => {
   it("asks for news of its own user, until the window's end", () => {
     expect(refused({ newsAt: 15_000 }).asked).toEqual([["u", 10_000, end]]);
     expect(refused({ charge: { uid: undefined } }).asked).toEqual([]);
+  });
+});
+
+describe("A call that a layer holds up", () => {
+  const allowances = { newsAt: () => Number.POSITIVE_INFINITY };
+
+  it.each<[LayerSpec["scope"], boolean, boolean]>([
+    ["key", true, true],
+    ["uid", false, false],
+    ["ip", false, false],
+  ])("by %s holds up calls on the same key only: %s", (scope, whenFull, whenReserved) => {
+    const gauge = new FixedWindow({ ...spec, scope }, "u", clock);
+    gauge.begin(40, 10_000);
+    const refusalOf = (units: number) => retryAtOf(gauge, charge, units, () => 50, allowances, 10_000, end);
+    expect([refusalOf(61).ofKey, refusalOf(15).ofKey]).toEqual([whenFull, whenReserved]);
+  });
+
+  it.each<[string, Partial<LayerSpec>, number]>([
+    ["is passed by lighter calls", {}, 15],
+    ["is passed by lighter calls where the layer counts requests", { unit: "requests" }, 15],
+    [
+      "is passed by all calls where the layer counts requests of some endpoints",
+      { unit: "requests", endpoints: ["getOrder"] },
+      Number.POSITIVE_INFINITY,
+    ],
+    ["is passed by lighter calls where the layer counts their weight", { endpoints: ["getOrder"] }, 15],
+  ])("%s", (_, given, lighterThan) => {
+    expect(passingBelow({ ...spec, ...given }, 15)).toBe(lighterThan);
   });
 });
 

@@ -106,6 +106,17 @@ describe("A rolling limit window", () => {
     expect([gauge.room(1_599, all), gauge.room(1_600, all), gauge.used(1_600)]).toEqual([0, 1.2, 1]);
   });
 
+  it("is always measured, and its counts never lag", () => {
+    const gauge = rolling();
+    expect([gauge.mode, gauge.lags]).toEqual(["measured", false]);
+  });
+
+  it("has no limit for certain while the service's time is unknown and a change is declared", () => {
+    const gauge = rolling({ changes: [{ at: 5_000, capacity: 4 }] });
+    expect([gauge.limitBetween(100, 200), gauge.limitBetween(9_000, 9_100)]).toEqual([undefined, undefined]);
+    expect(rolling().limitBetween(100, 200)).toBe(10);
+  });
+
   it("calls that leave alike are counted each", () => {
     const gauge = rolling();
     gauge.again(gauge.begin(3, 500), 500);

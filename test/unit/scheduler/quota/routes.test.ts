@@ -4,7 +4,7 @@ import { Allowances } from "../../../../src/scheduler/quota/allowance.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow, WindowTicket } from "../../../../src/scheduler/quota/limit-window.ts";
-import { limiterParts } from "../../../../src/scheduler/quota/parts.ts";
+import { type LimiterParts, limiterParts } from "../../../../src/scheduler/quota/parts.ts";
 import { ProbeState } from "../../../../src/scheduler/quota/probe-state.ts";
 import { defaultReserve } from "../../../../src/scheduler/quota/reserve.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
@@ -21,7 +21,7 @@ const chargeOf = (weight: number): Charge => ({
   key: "k",
 });
 
-const stage = (specs: readonly LayerSpec[] = layers) => {
+const stage = (specs: readonly LayerSpec[] = layers, parts: LimiterParts = limiterParts) => {
   const clock = fixedClock(0, 0);
   const windows = new Map<string, LimitWindow>();
   const trips = { low: 10, high: 60 };
@@ -32,7 +32,7 @@ const stage = (specs: readonly LayerSpec[] = layers) => {
     clock,
     driftPpm: 0,
     allowances,
-    windowOptions: { parts: limiterParts },
+    windowOptions: { parts },
     quietUntil: 500,
   });
   return { routes, windows };
@@ -106,6 +106,85 @@ describe("Quota routes", () => {
       after.windows.map(({ spec }) => spec.header === undefined),
     );
     expect([after.standing === before.standing, windows.size]).toEqual([true, 3]);
+  });
+});
+
+describe("The windows of a ledger", () => {
+  it("are made of the given parts, and share what is known of lag and of the latest doubt", () => {
+    const doubts: unknown[] = [];
+    let lags = 0;
+    const { routes } = stage(layers, {
+      ...limiterParts,
+      lag: () => {
+        lags++;
+        return limiterParts.lag();
+      },
+      floor: (spec, doubt) => {
+        doubts.push(doubt);
+        return limiterParts.floor(spec, doubt);
+      },
+    });
+    routes.of(chargeOf(1));
+    expect([lags, doubts.length, new Set(doubts).size]).toEqual([1, 3, 1]);
+  });
+});
+
+/** Windows of which little more is known than their use. */
+interface Shown {
+  readonly scope?: LayerSpec["scope"];
+  readonly used: number | ((at: number) => number);
+  readonly foreign?: number;
+  readonly missing?: number;
+  readonly learnsLate?: boolean;
+}
+
+describe("A refusal that comes alone", () => {
+  /** Names of the windows in which it is noted as unexplained. */
+  const unexplainedIn = (shown: Readonly<Record<string, Shown>>): readonly string[] => {
+    const noted: string[] = [];
+    const windows = Object.entries(shown).map(
+      ([name, { scope = "uid", used, foreign = 0, missing = 0, learnsLate = false }]) =>
+        ({
+          spec: { ...layers[1], name, scope },
+          scope: "u",
+          capacity: 100,
+          missing,
+          used: typeof used === "number" ? () => used : used,
+          foreign: () => foreign,
+          isRisky: () => false,
+          learnLate: () => learnsLate,
+          learnRefusal: () => false,
+          noteUnexplained: () => noted.push(name),
+          shut: (at: number) => at,
+        }) as unknown as LimitWindow,
+    );
+    const parts = windows.map(() => ({ units: 1, first: 0, knownThen: 0, unheardThen: 0, surelyThen: 0 }));
+    const ticket = { parts, route: { windows }, sentAt: 100, probe: false } as unknown as Ticket;
+    strike(ticket, new ProbeState(0), { noteRefusal: () => undefined }, 200);
+    return noted;
+  };
+
+  it.each<[string, Shown, boolean]>([
+    ["use of others, from 70 % on", { used: 70, foreign: 1 }, true],
+    ["use of others while less is used", { used: 69, foreign: 1 }, false],
+    ["a part that is missing, from 70 % on", { used: 70, missing: 1 }, true],
+    ["a part that is missing while less is used", { used: 69, missing: 1 }, false],
+    ["much of our own use", { used: 96 }, false],
+    ["a full window", { used: 97 }, true],
+    ["a full window of a key, which has no other users", { scope: "key", used: 97, foreign: 1 }, false],
+    ["a window that began late", { used: 60, learnsLate: true }, true],
+  ])("is explained by %s: %#", (_, shown, explained) => {
+    expect(unexplainedIn({ one: shown })).toEqual(explained ? [] : ["one"]);
+  });
+
+  it("is noted in the window that is nearest to its limit, when it left or now, if that is half full", () => {
+    expect(unexplainedIn({ one: { used: 49 }, other: { used: 49 } })).toEqual([]);
+    expect(unexplainedIn({ one: { used: 50 }, other: { used: 49 } })).toEqual(["one"]);
+    expect(unexplainedIn({ one: { used: 50 }, other: { used: 60 } })).toEqual(["other"]);
+    const before: Shown = { used: (at) => (at === 100 ? 80 : 0) };
+    const after: Shown = { used: (at) => (at === 100 ? 0 : 80) };
+    expect(unexplainedIn({ one: { used: 60 }, before })).toEqual(["before"]);
+    expect(unexplainedIn({ one: { used: 60 }, after })).toEqual(["after"]);
   });
 });
 
