@@ -32,6 +32,7 @@ import { broughtBy, type Executed, type Execution, executionOf, moneyOf, noExecu
 import { Listeners } from "./listeners.ts";
 import { isClosed, type Order } from "./order-state.ts";
 import type { EntrySource } from "./risk/exposure.ts";
+import { nothingTraded, type Traded, TradedSums } from "./traded-sums.ts";
 
 /**
  * Position of a strategy in an instrument by its own fills. Decimal text; funding and liquidations of the account are
@@ -61,14 +62,6 @@ export interface Position {
   readonly profit: string;
 }
 
-/** Sum of the executions in an instrument. */
-export interface Traded {
-  /** Base currency, positive when long. */
-  readonly position: Decimal;
-  /** Quote currency received less paid, costs included. */
-  readonly cash: Decimal;
-}
-
 export type FillBody = Extract<EventDraft, { readonly type: "fill" }>;
 
 interface Book {
@@ -79,6 +72,11 @@ interface Book {
   fees: Decimal;
   /** Executions of orders that are not closed. */
   readonly open: Map<string, Executed>;
+}
+
+interface Unowned {
+  readonly instId: string;
+  readonly traded: Traded;
 }
 
 const places = 12;
@@ -95,7 +93,11 @@ export class Positions {
   readonly #seen = new Set<string>();
   readonly #closed = new Set<string>();
   /** Executions without a known strategy: of orders by client order id, and of previous runs by instrument. */
-  readonly #unowned = new Map<string, { readonly instId: string; readonly traded: Traded }>();
+  readonly #unowned = new Map<string, Unowned>();
+  readonly #sums = new Map<string, TradedSums>();
+  readonly #unownedSums = new TradedSums();
+  /** Sums of all strategies and of executions without a known strategy. */
+  readonly #sumsOfAll = new TradedSums();
   readonly #listeners = new Listeners<[strategy: string]>();
 
   constructor(source: EntrySource) {
@@ -114,10 +116,10 @@ export class Positions {
     const isRecovered = wanted === undefined && !this.#seen.has(clOrdId);
     if (this.#closed.has(clOrdId)) return undefined;
     if (owner === "") {
-      if (now.isAny) this.#unowned.set(clOrdId, { instId: spec.instId, traded: tradedIn(spec.side, now) });
+      if (now.isAny) this.#setUnowned(clOrdId, { instId: spec.instId, traded: tradedIn(spec.side, now) });
       return undefined;
     }
-    this.#unowned.delete(clOrdId);
+    this.#dropUnowned(clOrdId);
     if (wanted === undefined) this.#seen.add(clOrdId);
     const known = this.#books.get(owner)?.get(spec.instId);
     const isBooked = now.isAny || known?.open.has(clOrdId) === true;
@@ -161,19 +163,15 @@ export class Positions {
 
   /** Quantity of all strategies together and of executions without a known strategy. */
   netQty(instId: string): Decimal {
-    return sum([this.#unownedQty(instId), ...this.strategies().map((strategy) => this.qtyOf(strategy, instId))]);
+    return sum([
+      this.#unownedSums.of(instId).position,
+      ...this.strategies().map((strategy) => this.qtyOf(strategy, instId)),
+    ]);
   }
 
   /** Sums by instrument, of one strategy, or of all and of executions without a known strategy. */
-  tradedBy(strategy?: string): ReadonlyMap<string, Traded> {
-    const sums = new Map<string, Traded>();
-    for (const { instId, holding, fees } of this.#booksOf(strategy)) {
-      const { qty, entry, realised } = holding;
-      sums.set(instId, joined(sums.get(instId), { position: qty, cash: sub(sub(realised, entry), fees) }));
-    }
-    const unowned = strategy === undefined ? this.#unowned.values() : [];
-    for (const { instId, traded } of unowned) sums.set(instId, joined(sums.get(instId), traded));
-    return sums;
+  tradedBy(strategy?: string): TradedSums {
+    return strategy === undefined ? this.#sumsOfAll : this.#sumsOf(strategy);
   }
 
   /** Strategies that have traded, in this run or according to the journal. */
@@ -201,10 +199,10 @@ export class Positions {
    * without a known strategy.
    */
   heldInstruments(strategy?: string): ReadonlySet<string> {
-    const held = this.#booksOf(strategy).filter(({ holding }) => !isZero(holding.qty));
-    const unowned = strategy === undefined ? [...this.#unowned.values()] : [];
-    const open = unowned.filter(({ instId }) => !isZero(this.#unownedQty(instId)));
-    return new Set([...held, ...open].map(({ instId }) => instId));
+    const sums = strategy === undefined ? [...this.#sums.values(), this.#unownedSums] : [this.#sumsOf(strategy)];
+    const held = new Set<string>();
+    for (const { open } of sums) for (const instId of open.keys()) held.add(instId);
+    return held;
   }
 
   /** The position as the journal keeps it; undefined if the strategy has not traded the instrument. */
@@ -232,8 +230,7 @@ export class Positions {
    */
   inherit(strategy: string, instId: string, { qty, entry, realised, fees, open }: BookedPosition): void {
     const book = this.#bookOf(strategy, instId);
-    book.holding = { qty: read(qty), entry: read(entry), realised: read(realised) };
-    book.fees = read(fees);
+    this.#book(book, { qty: read(qty), entry: read(entry), realised: read(realised) }, read(fees));
     for (const [clOrdId, [filled, value, cost, feeQty]] of Object.entries(open)) {
       const fee = feeQty === undefined ? undefined : read(feeQty);
       book.open.set(clOrdId, { filled: read(filled), value: read(value), cost: read(cost), feeQty: fee });
@@ -242,7 +239,7 @@ export class Positions {
 
   /** Takes over what a previous run traded without a known strategy. */
   inheritUnowned(instId: string, traded: Traded): void {
-    this.#unowned.set(instId, { instId, traded });
+    this.#setUnowned(instId, { instId, traded });
   }
 
   /** Books that the account's position was closed at this price, for executions without a known strategy. */
@@ -250,7 +247,7 @@ export class Positions {
     for (const [id, { instId: of, traded }] of this.#unowned) {
       const { position, cash } = traded;
       if (of === instId)
-        this.#unowned.set(id, { instId, traded: { position: zero, cash: add(cash, mul(position, px)) } });
+        this.#setUnowned(id, { instId, traded: { position: zero, cash: add(cash, mul(position, px)) } });
     }
   }
 
@@ -273,8 +270,8 @@ export class Positions {
    */
   close({ strategy, instId, side, px, qty, cost }: ClosedPart): Pick<FillBody, "currency" | "position"> {
     const book = this.#bookOf(strategy, instId);
-    book.holding = withFill(book.holding, { side, px: read(px), qty: read(qty) });
-    book.fees = add(book.fees, read(cost));
+    const fill = { side, px: read(px), qty: read(qty) };
+    this.#book(book, withFill(book.holding, fill), add(book.fees, read(cost)));
     return { currency: book.currency, position: spell(book.holding.qty) };
   }
 
@@ -292,15 +289,14 @@ export class Positions {
     const { side, instId, ordType } = spec;
     const before = book.open.get(clOrdId) ?? noExecution;
     const executed = sub(now.filled, before.filled);
-    if (isZero(executed)) addFee(book, clOrdId, before, now);
+    if (isZero(executed)) this.#addFee(book, clOrdId, before, now);
     if (!isPositive(executed)) return undefined;
     const px = priceOf(sub(now.value, before.value), executed, now);
     const feeQty = sub(now.feeQty ?? zero, before.feeQty ?? zero);
     const isMoney = isZero(feeQty);
     const qty = isMoney ? executed : abs(broughtBy(side, { filled: executed, feeQty }));
     const cost = isMoney ? sub(now.cost, before.cost) : mul(px, feeQty);
-    book.holding = withFill(book.holding, { side, px, qty });
-    book.fees = add(book.fees, cost);
+    this.#book(book, withFill(book.holding, { side, px, qty }), add(book.fees, cost));
     // The value is computed from the booked price, so that the next increase adds exactly the difference.
     const value = add(before.value, mul(px, executed));
     if (!isClosed(order)) book.open.set(clOrdId, { filled: now.filled, value, cost: now.cost, feeQty: now.feeQty });
@@ -324,6 +320,54 @@ export class Positions {
       position: spell(book.holding.qty),
       recovered: isRecovered,
     };
+  }
+
+  /** Books a fee that has become known or was corrected. A fee in base currency reduces the position. */
+  #addFee(book: Book, clOrdId: string, before: Executed, now: Executed): void {
+    const cost = sub(now.cost, before.cost);
+    if (isZero(cost)) return;
+    const feeQty = sub(now.feeQty ?? zero, before.feeQty ?? zero);
+    const side = isPositive(feeQty) ? "sell" : "buy";
+    // Base currency is deducted at its value.
+    const holding = isZero(feeQty)
+      ? book.holding
+      : withFill(book.holding, { side, px: div(cost, feeQty, places), qty: abs(feeQty) });
+    this.#book(book, holding, add(book.fees, cost));
+    book.open.set(clOrdId, { ...before, cost: now.cost, feeQty: now.feeQty });
+  }
+
+  /** Changes a book, and the sums with it. */
+  #book(book: Book, holding: Holding, fees: Decimal): void {
+    const before = tradedOf(book);
+    book.holding = holding;
+    book.fees = fees;
+    const after = tradedOf(book);
+    this.#sumsOf(book.strategy).change(book.instId, before, after);
+    this.#sumsOfAll.change(book.instId, before, after);
+  }
+
+  #setUnowned(id: string, { instId, traded }: Unowned): void {
+    const before = this.#unowned.get(id)?.traded ?? nothingTraded;
+    this.#unowned.set(id, { instId, traded });
+    this.#unownedSums.change(instId, before, traded);
+    this.#sumsOfAll.change(instId, before, traded);
+  }
+
+  #dropUnowned(id: string): void {
+    const known = this.#unowned.get(id);
+    if (known === undefined) return;
+    this.#unowned.delete(id);
+    this.#unownedSums.change(known.instId, known.traded, nothingTraded);
+    this.#sumsOfAll.change(known.instId, known.traded, nothingTraded);
+  }
+
+  #sumsOf(strategy: string): TradedSums {
+    let sums = this.#sums.get(strategy);
+    if (sums === undefined) {
+      sums = new TradedSums();
+      this.#sums.set(strategy, sums);
+    }
+    return sums;
   }
 
   /** Value of a position at the price at which it could be closed; `markPx` is undefined without a quote. */
@@ -357,11 +401,6 @@ export class Positions {
     });
   }
 
-  #unownedQty(instId: string): Decimal {
-    const executed = [...this.#unowned.values()].filter((one) => one.instId === instId);
-    return sum(executed.map(({ traded }) => traded.position));
-  }
-
   #booksOf(strategy?: string): readonly Book[] {
     const all = strategy === undefined ? [...this.#books.values()] : [this.#books.get(strategy) ?? new Map()];
     return all.flatMap((books: ReadonlyMap<string, Book>) => [...books.values()]);
@@ -387,8 +426,10 @@ const tradedIn = (side: Side, executed: Executed): Traded => ({
   cash: moneyOf(side, executed),
 });
 
-const joined = (a: Traded | undefined, b: Traded): Traded =>
-  a === undefined ? b : { position: add(a.position, b.position), cash: add(a.cash, b.cash) };
+const tradedOf = ({ holding: { qty, entry, realised }, fees }: Book): Traded => ({
+  position: qty,
+  cash: sub(sub(realised, entry), fees),
+});
 
 const emptyBook = (strategy: string, instId: string): Book => ({
   strategy,
@@ -398,18 +439,6 @@ const emptyBook = (strategy: string, instId: string): Book => ({
   fees: zero,
   open: new Map(),
 });
-
-/** Books a fee that has become known or was corrected. A fee in base currency reduces the position. */
-const addFee = (book: Book, clOrdId: string, before: Executed, now: Executed): void => {
-  const cost = sub(now.cost, before.cost);
-  if (isZero(cost)) return;
-  const feeQty = sub(now.feeQty ?? zero, before.feeQty ?? zero);
-  const side = isPositive(feeQty) ? "sell" : "buy";
-  // Base currency is deducted at its value.
-  if (!isZero(feeQty)) book.holding = withFill(book.holding, { side, px: div(cost, feeQty, places), qty: abs(feeQty) });
-  book.fees = add(book.fees, cost);
-  book.open.set(clOrdId, { ...before, cost: now.cost, feeQty: now.feeQty });
-};
 
 /** Price of an increase: on the tick where the precision of the record's average allows it, else to 12 places. */
 const priceOf = (value: Decimal, qty: Decimal, { filled, avgPx, instrument }: Execution): Decimal => {

@@ -7,10 +7,11 @@
  * Not here: the restriction that follows from a breach (orders/order-manager.ts).
  */
 import type { Clock } from "../../clock/clock.ts";
-import { add, compare, type Decimal, isPositive, isZero, mul, neg, read, spell, zero } from "../../decimal-value.ts";
+import { add, compare, type Decimal, isPositive, mul, neg, read, spell } from "../../decimal-value.ts";
 import { type Effects, joined, noEffects, type Run } from "../effects.ts";
 import { HeldPrices, type PriceChanges } from "../held-prices.ts";
-import type { Positions, Traded } from "../positions.ts";
+import type { Positions } from "../positions.ts";
+import type { TradedSums } from "../traded-sums.ts";
 import type { RiskRules } from "./risk-limits.ts";
 
 interface LossOptions {
@@ -37,16 +38,17 @@ interface LossWatch {
   close(): void;
 }
 
+type Sums = Pick<TradedSums, "open" | "flatCash">;
 type Priced = (instId: string, position: Decimal) => Decimal | undefined;
 
 /**
- * Profit of holdings: money received less money paid, plus the value of the position. Instruments without a known price
- * are left out.
+ * Profit of what was traded: money received less money paid, plus the value of the positions. Instruments without a
+ * known price are left out.
  */
-export const profitOf = (holdings: ReadonlyMap<string, Traded>, priced: Priced): Decimal => {
-  let total = zero;
-  for (const [instId, { cash, position }] of holdings) {
-    const px = isZero(position) ? zero : priced(instId, position);
+export const profitOf = ({ open, flatCash }: Sums, priced: Priced): Decimal => {
+  let total = flatCash;
+  for (const [instId, { cash, position }] of open) {
+    const px = priced(instId, position);
     if (px !== undefined) total = add(total, add(cash, mul(position, px)));
   }
   return total;
@@ -67,17 +69,18 @@ export const createLossWatch = (options: LossOptions): LossWatch => {
   };
 
   /** Returns false while an inherited position has no price yet. */
-  const isPriced = (holdings: ReadonlyMap<string, Traded>): boolean =>
-    [...holdings].every(([instId, { position }]) => isZero(position) || priced(instId, position) !== undefined);
+  const isPriced = ({ open }: Sums): boolean =>
+    [...open].every(([instId, { position }]) => priced(instId, position) !== undefined);
 
   const judge = (strategy: string | undefined, limit: string): Effects => {
-    const holdings = positions.tradedBy(strategy);
-    const loss = neg(profitOf(holdings, priced));
+    const traded = positions.tradedBy(strategy);
+    const loss = neg(profitOf(traded, priced));
+    const isKnown = breached.has(strategy);
     if (compare(loss, read(limit)) <= 0) {
-      if (isPriced(holdings)) breached.delete(strategy);
+      if (isKnown && isPriced(traded)) breached.delete(strategy);
       return noEffects;
     }
-    if (breached.has(strategy)) return noEffects;
+    if (isKnown) return noEffects;
     breached.add(strategy);
     const key = strategy === undefined ? "lossInAll" : "lossPerStrategy";
     return [{ kind: "restrict", strategy, reason: `a loss of ${spell(loss)} is more than ${limit} (orders.${key})` }];

@@ -195,7 +195,7 @@ describe("A strategy's position", () => {
 });
 
 /** Sums of one strategy, or of all, as text. */
-const sumsOf = (positions: Positions, strategy?: string) => spelled(positions.tradedBy(strategy).get(swap));
+const sumsOf = (positions: Positions, strategy?: string) => spelled(positions.tradedBy(strategy).of(swap));
 
 describe("Executions without a strategy", () => {
   const bought = (id: string): Order => {

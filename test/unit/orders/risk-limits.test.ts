@@ -8,11 +8,12 @@ import { createContract } from "../../../src/contract/contract.ts";
 import { read, spell } from "../../../src/decimal-value.ts";
 import { checkConfig } from "../../../src/host/config.ts";
 import type { Effects } from "../../../src/orders/effects.ts";
-import { Positions, type Traded } from "../../../src/orders/positions.ts";
+import { Positions } from "../../../src/orders/positions.ts";
 import { createLossWatch, profitOf } from "../../../src/orders/risk/loss-limits.ts";
 import { admit, takeToken } from "../../../src/orders/risk/order-throttle.ts";
 import { type RiskInput, type RiskRules, riskRuling } from "../../../src/orders/risk/risk-limits.ts";
 import type { Slot } from "../../../src/orders/slot.ts";
+import { nothingTraded, type Traded, TradedSums } from "../../../src/orders/traded-sums.ts";
 import { Waits } from "../../../src/orders/waits.ts";
 import type { OrderSpec } from "../../../src/orders/wanted-order.ts";
 import type { Pace } from "../../../src/orders/world.ts";
@@ -244,7 +245,30 @@ describe("Loss limits:", () => {
     ["short above what was received", holding("-2", "200"), "110", "-20"],
     ["closed, costs only", holding("0", "-0.3"), "5", "-0.3"],
   ])("%s", (_, held, px, profit) => {
-    expect(spell(profitOf(new Map([[swap, held]]), () => read(px)))).toBe(profit);
+    const sums = new TradedSums();
+    sums.change(swap, nothingTraded, held);
+    expect(spell(profitOf(sums, () => read(px)))).toBe(profit);
+  });
+
+  it("value open positions, and take the cash of others as it is", () => {
+    const sums = new TradedSums();
+    const changes: readonly [string, Traded, Traded][] = [
+      ["A-USDT-SWAP", nothingTraded, holding("2", "-200")],
+      ["B-USDT-SWAP", nothingTraded, holding("-1", "50")],
+      // Closed at a loss, and opened again.
+      ["A-USDT-SWAP", holding("2", "-200"), holding("0", "-7")],
+      ["C-USDT-SWAP", nothingTraded, holding("1", "-10")],
+      ["B-USDT-SWAP", holding("-1", "50"), holding("0", "3")],
+      ["B-USDT-SWAP", holding("0", "3"), holding("1", "-37")],
+    ];
+    for (const [instId, before, after] of changes) sums.change(instId, before, after);
+    expect([...sums.open.keys()]).toEqual(["C-USDT-SWAP", "B-USDT-SWAP"]);
+    const prices: Readonly<Record<string, string>> = { "B-USDT-SWAP": "40", "C-USDT-SWAP": "9" };
+    const profit = (known: readonly string[]): string =>
+      spell(profitOf(sums, (instId) => (known.includes(instId) ? read(prices[instId] as string) : undefined)));
+    expect(profit(["B-USDT-SWAP", "C-USDT-SWAP"])).toBe("-5");
+    // Without its price, neither the position nor the cash of an instrument counts.
+    expect(profit(["C-USDT-SWAP"])).toBe("-8");
   });
 
   const setup = (rules: RiskRules) => {
