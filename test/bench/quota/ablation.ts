@@ -215,7 +215,7 @@ const ablations: readonly Ablation[] = [
   { mechanism: "round trips", row: "S500", without: { trips: () => new FixedTrips() } },
 ];
 
-const minutes = 20;
+const minutes = 30;
 const seeds = [1, 2];
 
 const figuresWith = async (
