@@ -4,6 +4,7 @@
  * Invariants: a route is valid until a window or a probe state is replaced; a ticket does not change while one of its
  * calls is under way, so that equal calls that leave together share one: a burst would otherwise hold thousands of
  * equal tickets. The parts of a ticket are reused when all its calls have ended.
+ * Needed by: a refusal of single calls in empty windows by `later-minutes`.
  */
 import { type Allowances, nameOf } from "./allowance.ts";
 import type { CountLag } from "./count-lag.ts";
@@ -229,7 +230,12 @@ export const strike = (
   }
 
   const isExplained = findings.some((finding) => finding.isExplained);
-  if (fresh && !isExplained) fullest(windows, parts, sentAt, now)?.noteUnexplained(sentAt, now);
+  if (!fresh || isExplained) return until;
+  const suspect = fullest(windows, parts, sentAt, now);
+  suspect?.noteUnexplained(sentAt, now);
+  // After a refusal one call left alone into empty windows. If it is refused as well, a long window may not have begun.
+  if (suspect === undefined && isRepeated)
+    for (const gauge of windows) if (gauge.spec.windowMs > shortestMs) gauge.noteUnexplained(sentAt, now);
   return until;
 };
 

@@ -110,6 +110,7 @@ export const exotic: Readonly<Record<string, Scenario>> = {
   ...both("late-answers", "one answer in a hundred 20 s late", { legMs: { kind: "late-answers" } }),
   ...both("nodes", "three nodes that count by themselves, each to the whole limit", { faults: { nodes: 3 } }),
   "late-minutes": weight("minutes that are emptied up to 800 ms late", { faults: { minuteLateMs: 800 } }),
+  "later-minutes": weight("minutes that are emptied up to 6 s late", { faults: { minuteLateMs: 6_000 } }),
   "leaky-key": key("a key that is a bucket of ten, ten a second", { faults: { leakyKey: true } }),
   ...both("swell", "ways that grow by 800 ms and shrink again in 20 minutes", { legMs: { kind: "swell" } }),
   "ticks-key": key("a gateway that hands requests on every 250 ms", { legMs: { kind: "ticks", everyMs: 250 } }),

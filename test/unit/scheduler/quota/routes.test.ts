@@ -251,6 +251,20 @@ describe("A refusal", () => {
     expect(windows.map((gauge) => gauge.blockedUntil(1, 600, unlimited) !== undefined)).toEqual([false, true, true]);
   });
 
+  it("of a call that left alone into empty windows after each refusal takes the long windows to their floor", () => {
+    const windows = layers.map((spec) => new FixedWindow(spec, "s", fixedClock(-20, 20)));
+    const standing = new ProbeState(0);
+    const modesAfter = (at: number): readonly string[] => {
+      const parts = windows.map((gauge) => gauge.begin(1, at));
+      for (const [index, gauge] of windows.entries())
+        gauge.end(parts[index] as WindowTicket, at, at + 40, undefined, false);
+      const ticket = { parts, route: { windows }, sentAt: at, probe: true } as unknown as Ticket;
+      strike(ticket, standing, { noteRefusal: () => undefined }, at + 40);
+      return windows.filter(({ mode }) => mode === "floor").map(({ spec }) => spec.name);
+    };
+    expect([60_500, 120_500, 180_500].map(modesAfter)).toEqual([[], [], ["ip", "uid"]]);
+  });
+
   it("at the end of a second that is not half full is the user's, once the call after it was refused as well", () => {
     expect([suspectsUser(3, 1), suspectsUser(3, 2)]).toEqual([false, true]);
   });
