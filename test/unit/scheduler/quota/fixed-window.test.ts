@@ -225,6 +225,20 @@ describe("A minute on the floor", () => {
     expect(before - (twice.paced(32_000) - twice.used(32_000))).toBeCloseTo(20);
   });
 
+  it("finds no new use by others in a count, which a measured one does", () => {
+    const measured = new FixedWindow(minute, "u", fixedClock(0, 0));
+    expect([call(fallen(), 33_000, 700, 5), call(measured, 33_000, 700, 5)]).toEqual([0, 695]);
+  });
+
+  it("is not closed to the end of the minute by a refusal, and spends less after the second", () => {
+    const gauge = fallen();
+    const before = gauge.capacity;
+    const until = gauge.shut(34_000);
+    expect([until < 60_000, gauge.capacity]).toEqual([true, before]);
+    gauge.shut(until);
+    expect(gauge.capacity).toBeLessThan(before);
+  });
+
   it("reports no use of others, and learns no limit from a refusal", () => {
     const gauge = fallen();
     call(gauge, 33_000, 700, 5);
