@@ -3,7 +3,7 @@
  *
  * Not here: the peers, which are not installed for the tests.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../src/random.ts";
 import { scenarios } from "./all-scenarios.ts";
@@ -14,6 +14,7 @@ import { createMeter } from "./meter.ts";
 import { optionsFrom } from "./options.ts";
 import { runAll } from "./pool.ts";
 import { configurations } from "./reference.ts";
+import { report } from "./report.ts";
 import { contendersOf, roster } from "./roster.ts";
 import type { Scenario } from "./scenarios.ts";
 import { createCounter, figuresOf, quantile, type Tally } from "./tally.ts";
@@ -272,6 +273,18 @@ describe("The bench command line", () => {
       "p-queue / nominal",
       "p-queue / careful",
     ]);
+  });
+
+  it("prints the line of an engine that divides no quota, unless engines of the row do", async () => {
+    const linesOf = async (ours: string): Promise<string> => {
+      const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+      const row = ["--scenario", "late-minutes", "--seeds", "1", "--minutes", "8", "--peers", "none", "--lines"];
+      await report(optionsFrom([...row, "--ours", ours]));
+      const text = write.mock.calls.join("");
+      write.mockRestore();
+      return text;
+    };
+    expect(await linesOf("default,shared")).toBe(await linesOf("default"));
   });
 
   it.each([

@@ -72,10 +72,12 @@ const reportLines = async (options: Options): Promise<boolean> => {
   const before = options.against === undefined ? new Map<string, Figures>() : figuresBefore(options.against);
   const headBefore = options.against === undefined ? "" : `  | before ${figuresLine(lineHead.slice(1))}`;
   process.stdout.write(`${lineOf(lineHead)}${headBefore}\n`);
-  const contender = options.contenders[0];
-  if (contender === undefined) return true;
   const seeds = Array.from({ length: options.seeds }, (_, index) => index + 1);
-  const all = options.scenarios.map((scenario) => ({ contender, scenario, seeds, minutes: options.minutesPerSeed }));
+  const all = options.scenarios.flatMap((scenario) =>
+    contendersIn(scenario, options)
+      .slice(0, 1)
+      .map((contender) => ({ contender, scenario, seeds, minutes: options.minutesPerSeed })),
+  );
   let kept = true;
   await runAll(all, options.jobs, ({ scenario }, tallies) => {
     const figures = figuresOf(addTallies(tallies));
