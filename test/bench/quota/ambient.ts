@@ -39,6 +39,7 @@ const datesFrom = (wallNow: () => number): DateConstructor =>
   });
 
 export const installAmbient = (): Ambient => {
+  const platformNow = Date.now;
   let clock: Clock | undefined;
   let openedAt = 0;
   const current = (): Clock => {
@@ -65,7 +66,8 @@ export const installAmbient = (): Ambient => {
     setInterval,
     clearTimeout: clear,
     clearInterval: clear,
-    Date: datesFrom(() => current().wallNow()),
+    // What loads our own sources asks for the time as well, before the first machine is started.
+    Date: datesFrom(() => clock?.wallNow() ?? platformNow()),
   });
   Object.defineProperty(globalThis, "performance", {
     configurable: true,
