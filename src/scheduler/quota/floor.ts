@@ -64,7 +64,10 @@ const soonStays = 2;
 const longestStays = 256;
 /** Time after contradicting counts of a long window in which no layer of the service uses counts. */
 const distrustMs = 300_000;
-/** Part of a long window after which a call that was refused on the floor is tried again. */
+/**
+ * Part of a long window after which a call that was refused on the floor is tried again. Once a whole window was tried
+ * in such steps, they grow, up to a window.
+ */
 const retryShare = 1 / 4;
 
 /** Instant of the latest doubtful count of a service, on any layer: an answer carries the counts of all layers. */
@@ -93,8 +96,9 @@ export class Floor {
   readonly #latestDoubt: LatestDoubt;
   /** Instant of the last doubtful count of this layer. */
   #doubtedAt = Number.NEGATIVE_INFINITY;
-  /** Instant of the last refusal on the floor. */
+  /** Instant of the last refusal on the floor, and number of refusals that followed each other soon. */
   #refusedAt = Number.NEGATIVE_INFINITY;
+  #refusedInRow = 0;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
@@ -200,14 +204,20 @@ export class Floor {
     const { spending } = this;
     if (at < this.shutUntil) return this.shutUntil;
     // A single refusal may come from any machine on the way.
-    if (at - this.#refusedAt < cutWindows * this.#spec.windowMs)
+    const isRepeated = at - this.#refusedAt < cutWindows * this.#spec.windowMs;
+    this.#refusedInRow = isRepeated ? this.#refusedInRow + 1 : 1;
+    if (isRepeated)
       spending.capacity = Math.max(
         Math.ceil(this.#spec.capacity * leastShare),
         Math.floor(spending.capacity * cutShare),
       );
     this.#refusedAt = at;
-    this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare : 1);
+    this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? this.#retryShare : 1);
     return this.shutUntil;
+  }
+
+  get #retryShare(): number {
+    return Math.min(1, retryShare * 2 ** Math.max(0, this.#refusedInRow - 1 / retryShare));
   }
 
   /** Returns true if a misreading should be reported: on the floor only the first one of each stay. */

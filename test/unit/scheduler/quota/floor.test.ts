@@ -106,8 +106,23 @@ describe("A floor", () => {
     expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_140]);
     expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_140]);
     expect([floor.refused(659_999), spending.capacity]).toEqual([674_999, 912]);
-    for (let time = 1; time < 20; time++) floor.refused(660_000 + 20_000 * time);
+    for (let time = 1; time < 40; time++) floor.refused(660_000 + 20_000 * time);
     expect(spending.capacity).toBe(120);
+  });
+
+  it("tries a minute that stays shut at each of its quarters, then less often, and at each again after five minutes", () => {
+    const floor = new Floor(user);
+    floor.enter(0, 1_200);
+    let at = 0;
+    const waits = (count: number): readonly number[] =>
+      Array.from({ length: count }, () => {
+        const from = at;
+        at = floor.refused(at);
+        return at - from;
+      });
+    expect(waits(7)).toEqual([15_000, 15_000, 15_000, 15_000, 30_000, 60_000, 60_000]);
+    at += 300_000;
+    expect(waits(1)).toEqual([15_000]);
   });
 });
 
