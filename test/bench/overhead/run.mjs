@@ -93,7 +93,7 @@ const aloneLines = ({ burst, first, turns, submit, bare, charging, queueing, shu
   `  the first time, while the engine compiles: ${us(first)}`,
   `  the same, a thousand a second: ${us(turns)}`,
   "parts of it, each by itself:",
-  `  the same calls unscheduled, an Observable and its subscription: ${us(bare)}`,
+  `  the same calls unscheduled, a sink and an answer: ${us(bare)}`,
   `  asking, charging and settling on three layers: ${us(charging)}`,
   `  into the queue and out, in order: ${us(queueing)}; shuffled: ${us(shuffled)}`,
 ];
