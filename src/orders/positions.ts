@@ -21,7 +21,6 @@ import {
   read,
   spell,
   sub,
-  sum,
   toStep,
   zero,
 } from "../decimal-value.ts";
@@ -94,8 +93,8 @@ export class Positions {
   readonly #closed = new Set<string>();
   /** Executions without a known strategy: of orders by client order id, and of previous runs by instrument. */
   readonly #unowned = new Map<string, Unowned>();
+  /** Sums of each strategy; those of executions without a known strategy have the empty name. */
   readonly #sums = new Map<string, TradedSums>();
-  readonly #unownedSums = new TradedSums();
   /** Sums of all strategies and of executions without a known strategy. */
   readonly #sumsOfAll = new TradedSums();
   readonly #listeners = new Listeners<[strategy: string]>();
@@ -163,10 +162,7 @@ export class Positions {
 
   /** Quantity of all strategies together and of executions without a known strategy. */
   netQty(instId: string): Decimal {
-    return sum([
-      this.#unownedSums.of(instId).position,
-      ...this.strategies().map((strategy) => this.qtyOf(strategy, instId)),
-    ]);
+    return this.#sumsOfAll.of(instId).position;
   }
 
   /** Sums by instrument, of one strategy, or of all and of executions without a known strategy. */
@@ -199,7 +195,7 @@ export class Positions {
    * without a known strategy.
    */
   heldInstruments(strategy?: string): ReadonlySet<string> {
-    const sums = strategy === undefined ? [...this.#sums.values(), this.#unownedSums] : [this.#sumsOf(strategy)];
+    const sums = strategy === undefined ? this.#sums.values() : [this.#sumsOf(strategy)];
     const held = new Set<string>();
     for (const { open } of sums) for (const instId of open.keys()) held.add(instId);
     return held;
@@ -341,24 +337,26 @@ export class Positions {
     const before = tradedOf(book);
     book.holding = holding;
     book.fees = fees;
-    const after = tradedOf(book);
-    this.#sumsOf(book.strategy).change(book.instId, before, after);
-    this.#sumsOfAll.change(book.instId, before, after);
+    this.#change(book.strategy, book.instId, before, tradedOf(book));
   }
 
   #setUnowned(id: string, { instId, traded }: Unowned): void {
     const before = this.#unowned.get(id)?.traded ?? nothingTraded;
     this.#unowned.set(id, { instId, traded });
-    this.#unownedSums.change(instId, before, traded);
-    this.#sumsOfAll.change(instId, before, traded);
+    this.#change("", instId, before, traded);
   }
 
   #dropUnowned(id: string): void {
     const known = this.#unowned.get(id);
     if (known === undefined) return;
     this.#unowned.delete(id);
-    this.#unownedSums.change(known.instId, known.traded, nothingTraded);
-    this.#sumsOfAll.change(known.instId, known.traded, nothingTraded);
+    this.#change("", known.instId, known.traded, nothingTraded);
+  }
+
+  /** Replaces the part `before` of the sums of one strategy and of all by `after`. */
+  #change(strategy: string, instId: string, before: Traded, after: Traded): void {
+    this.#sumsOf(strategy).change(instId, before, after);
+    this.#sumsOfAll.change(instId, before, after);
   }
 
   #sumsOf(strategy: string): TradedSums {
