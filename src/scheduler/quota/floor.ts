@@ -65,10 +65,10 @@ const longestStays = 256;
 /** Time after contradicting counts of a long window in which no layer of the service uses counts. */
 const distrustMs = 300_000;
 /**
- * Part of a long window after which a call that was refused on the floor is tried again. Once a whole window was tried
- * in such steps, they grow, up to a window.
+ * Number of steps in which a long window is tried again after a refusal on the floor. After that many refusals in a row
+ * each step is twice as long, up to a window.
  */
-const retryShare = 1 / 4;
+const retrySteps = 4;
 
 /** Instant of the latest doubtful count of a service, on any layer: an answer carries the counts of all layers. */
 export class LatestDoubt {
@@ -212,12 +212,9 @@ export class Floor {
         Math.floor(spending.capacity * cutShare),
       );
     this.#refusedAt = at;
-    this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? this.#retryShare : 1);
+    const windows = this.#isLong ? 2 ** Math.max(0, this.#refusedInRow - retrySteps) / retrySteps : 1;
+    this.shutUntil = at + this.#spec.windowMs * Math.min(1, windows);
     return this.shutUntil;
-  }
-
-  get #retryShare(): number {
-    return Math.min(1, retryShare * 2 ** Math.max(0, this.#refusedInRow - 1 / retryShare));
   }
 
   /** Returns true if a misreading should be reported: on the floor only the first one of each stay. */
