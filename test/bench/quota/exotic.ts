@@ -4,7 +4,7 @@
  * Invariants: each is A, B or F of the comparison with one thing changed; a name that ends in `-key` is B, one that ends in `-light` F.
  */
 import { comparison, keyBound, type Scenario, type Share, weightBound } from "./scenarios.ts";
-import { asDescribed, type LimitChange, type ServiceFaults } from "./service-faults.ts";
+import { asDescribed, type LimitChange, onAllLayers, type ServiceFaults } from "./service-faults.ts";
 
 type Change = Partial<Omit<Scenario, "faults">> & { readonly faults?: Partial<ServiceFaults> };
 
@@ -89,10 +89,10 @@ export const exotic: Readonly<Record<string, Scenario>> = {
     },
   }),
   "slides-key": key("a key whose second slides, though it is stated to be fixed", {
-    faults: { slidingUntold: ["key"] },
+    faults: { counting: { key: { kind: "sliding" } } },
   }),
   "slides-user": weight("a user's minute that slides, though it is stated to be fixed", {
-    faults: { slidingUntold: ["uid"] },
+    faults: { counting: { uid: { kind: "sliding" } } },
   }),
   ...both("cached", "counts that are read once in 1 to 3 s", { faults: { counts: { kind: "cached" } } }),
   ...both("rare-counts", "counts on one answer in ten", { faults: { counts: { kind: "missing", share: 0.9 } } }),
@@ -109,12 +109,20 @@ export const exotic: Readonly<Record<string, Scenario>> = {
   ...both("garbage", "any counts on one answer in a hundred", { faults: { counts: { kind: "garbage", share: 0.01 } } }),
   ...both("late-answers", "one answer in a hundred 20 s late", { legMs: { kind: "late-answers" } }),
   ...both("nodes", "three nodes that count by themselves, each to the whole limit", { faults: { nodes: 3 } }),
-  "late-minutes": weight("minutes that are emptied up to 800 ms late", { faults: { minuteLateMs: 800 } }),
-  "later-minutes": weight("minutes that are emptied up to 6 s late", { faults: { minuteLateMs: 6_000 } }),
-  "leaky-key": key("a key that is a bucket of ten, ten a second", { faults: { leakyKey: true } }),
+  "late-minutes": weight("minutes that are emptied up to 800 ms late", {
+    faults: { counting: { uid: { kind: "late", mostMs: 800 } } },
+  }),
+  "later-minutes": weight("minutes that are emptied up to 6 s late", {
+    faults: { counting: { uid: { kind: "late", mostMs: 6_000 } } },
+  }),
+  "leaky-key": key("a key that is a bucket of ten, ten a second", {
+    faults: { counting: { key: { kind: "bucket", holds: 10 } } },
+  }),
   ...both("swell", "ways that grow by 800 ms and shrink again in 20 minutes", { legMs: { kind: "swell" } }),
   "ticks-key": key("a gateway that hands requests on every 250 ms", { legMs: { kind: "ticks", everyMs: 250 } }),
-  ...both("slow-windows", "windows longer by half a hundredth", { faults: { windowStretch: 1.005 } }),
+  ...both("slow-windows", "windows longer by half a hundredth", {
+    faults: { counting: onAllLayers({ kind: "stretched", times: 1.005 }) },
+  }),
   "weighs-any": weight("placements that weigh 5 to 30, though 10 is stated", {
     faults: { placementWeighs: [5, 10, 20, 30] },
   }),

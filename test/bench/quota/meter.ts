@@ -6,6 +6,7 @@
  * Not here: anything of `src`; this is a second opinion and shares no code with the limiter under test.
  */
 import { createRandom, type Random } from "../../../src/random.ts";
+import { type Count, createCount } from "./counting.ts";
 import { asDescribed, type ServiceFaults } from "./service-faults.ts";
 
 export interface Caller {
@@ -35,94 +36,6 @@ const minuteMs = 60_000;
 const secondMs = 1_000;
 const limits = { ip: 1200, key: 10, uid: 1200 };
 
-/** What one scope has used of a window. */
-interface Count {
-  used(at: number): number;
-  add(at: number, units: number): void;
-  /** True when nothing more of the scope is accepted before the window's end. */
-  blocked(at: number): boolean;
-  /** Returns for how long. */
-  block(at: number): number;
-}
-
-/** `lateMs` says how long after its beginning a window is emptied. */
-const fixedCount = (windowMs: number, fromMs: number, lateMs: () => number = () => 0): Count => {
-  let window = Number.NaN;
-  let used = 0;
-  let isBlocked = false;
-  let emptiedAfterMs = 0;
-  const enter = (at: number): void => {
-    const current = Math.floor((at - fromMs) / windowMs);
-    if (current === window) return;
-    if (emptiedAfterMs === 0) emptiedAfterMs = lateMs();
-    if (at - fromMs - current * windowMs < emptiedAfterMs) return;
-    emptiedAfterMs = 0;
-    window = current;
-    used = 0;
-    isBlocked = false;
-  };
-  return {
-    used: (at) => {
-      enter(at);
-      return used;
-    },
-    add: (at, units) => {
-      enter(at);
-      used += units;
-    },
-    blocked: (at) => {
-      enter(at);
-      return isBlocked;
-    },
-    block: (at) => {
-      enter(at);
-      isBlocked = true;
-      return (window + 1) * windowMs + fromMs - at;
-    },
-  };
-};
-
-/** Nothing blocks for a window that has no end: the call that is too much is refused by itself. */
-const slidingCount = (windowMs: number): Count => {
-  const calls: { readonly at: number; readonly units: number }[] = [];
-  let used = 0;
-  return {
-    used: (at) => {
-      while (calls.length > 0 && (calls[0] as { at: number }).at <= at - windowMs)
-        used -= (calls.shift() as { units: number }).units;
-      return used;
-    },
-    add: (at, units) => {
-      calls.push({ at, units });
-      used += units;
-    },
-    blocked: () => false,
-    block: () => 1,
-  };
-};
-
-/** Loses `perSecond` units a second, evenly. */
-const leakyCount = (perSecond: number): Count => {
-  let level = 0;
-  let leakedAt = 0;
-  const leak = (at: number): void => {
-    level = Math.max(0, level - ((at - leakedAt) * perSecond) / secondMs);
-    leakedAt = at;
-  };
-  return {
-    used: (at) => {
-      leak(at);
-      return Math.ceil(level);
-    },
-    add: (at, units) => {
-      leak(at);
-      level += units;
-    },
-    blocked: () => false,
-    block: () => 1,
-  };
-};
-
 /** A service with the limits of the description from `startAt` on, but for its faults. */
 export const createMeter = (
   faults: ServiceFaults = asDescribed,
@@ -130,17 +43,12 @@ export const createMeter = (
   random: Random = createRandom("meter"),
 ): Meter => {
   const counts = new Map<string, Count>();
-  const made = (layer: keyof typeof limits, windowMs: number, fromMs: number): Count => {
-    if (faults.sliding || faults.slidingUntold.includes(layer)) return slidingCount(windowMs);
-    if (layer === "key" && faults.leakyKey) return leakyCount(limits.key);
-    const late = faults.minuteLateMs > 0 && layer === "uid" ? () => faults.minuteLateMs * random.next() : undefined;
-    return fixedCount(windowMs * faults.windowStretch, fromMs, late);
-  };
   const countOf = (layer: keyof typeof limits, scope: string, windowMs: number, fromMs: number): Count => {
     const name = `${layer} ${scope}`;
     let count = counts.get(name);
     if (count === undefined) {
-      count = made(layer, windowMs, fromMs);
+      const counting = faults.sliding ? ({ kind: "sliding" } as const) : faults.counting[layer];
+      count = createCount(counting, { limit: limits[layer], windowMs, fromMs }, random);
       counts.set(name, count);
     }
     return count;

@@ -32,25 +32,25 @@ describe("The bench service with a fault", () => {
   });
 
   it("slides one layer only when it is told to", () => {
-    const meter = createMeter({ ...asDescribed, slidingUntold: ["key"] });
+    const meter = createMeter({ ...asDescribed, counting: { key: { kind: "sliding" } } });
     for (let i = 0; i < 10; i++) expect(meter.judge(900, home, 120).accepted).toBe(true);
     expect(meter.judge(1_899, home, 1).accepted).toBe(false);
     expect(meter.judge(60_000, home, 1)).toMatchObject({ accepted: true, uidUsed: 1 });
   });
 
   it("stretches its windows, and empties a minute late", () => {
-    const stretched = createMeter({ ...asDescribed, windowStretch: 1.5 });
+    const stretched = createMeter({ ...asDescribed, counting: { uid: { kind: "stretched", times: 1.5 } } });
     stretched.judge(0, home, 100);
     expect(stretched.judge(89_999, home, 1).uidUsed).toBe(101);
     expect(stretched.judge(90_000, home, 1).uidUsed).toBe(1);
-    const late = createMeter({ ...asDescribed, minuteLateMs: 800 });
+    const late = createMeter({ ...asDescribed, counting: { uid: { kind: "late", mostMs: 800 } } });
     late.judge(59_000, home, 100);
     expect(late.judge(60_000, home, 1)).toMatchObject({ uidUsed: 101, keyRemaining: 9 });
     expect(late.judge(60_800, home, 1).uidUsed).toBe(1);
   });
 
   it("drains a key's bucket evenly", () => {
-    const meter = createMeter({ ...asDescribed, leakyKey: true });
+    const meter = createMeter({ ...asDescribed, counting: { key: { kind: "bucket", holds: 10 } } });
     for (let i = 0; i < 10; i++) expect(meter.judge(1_000, home, 1).accepted).toBe(true);
     expect(meter.judge(1_000, home, 1).accepted).toBe(false);
     expect(meter.judge(1_100, home, 1)).toMatchObject({ accepted: true, keyRemaining: 0 });

@@ -4,6 +4,7 @@
  * Invariants: `asDescribed` changes nothing and draws nothing, so that scenarios without a fault stay what they were.
  */
 import type { Random } from "../../../src/random.ts";
+import type { Counting } from "./counting.ts";
 
 type LayerName = "ip" | "key" | "uid";
 
@@ -47,14 +48,8 @@ export interface ServiceFaults {
   readonly secondFromMs: number;
   /** No window of its own begins anywhere: the last minute and the last second count. */
   readonly sliding: boolean;
-  /** Layers of which the same is true, though the description states windows of a clock. */
-  readonly slidingUntold: readonly LayerName[];
-  /** A window of the limits is so many times as long as one of the calendar. */
-  readonly windowStretch: number;
-  /** The job that empties a user's minute runs up to so much late. */
-  readonly minuteLateMs: number;
-  /** The key's limit is a bucket of 10 that loses 10 a second. */
-  readonly leakyKey: boolean;
+  /** How layers count, though the description states windows of a clock. */
+  readonly counting: Readonly<Partial<Record<LayerName, Counting>>>;
   /** Nodes that count by themselves; a call goes to one of them by chance. */
   readonly nodes: number;
   /** Calls that a machine in front refuses with 429, of which the service counts nothing. */
@@ -76,10 +71,7 @@ export const asDescribed: ServiceFaults = {
   minuteFromMs: 0,
   secondFromMs: 0,
   sliding: false,
-  slidingUntold: [],
-  windowStretch: 1,
-  minuteLateMs: 0,
-  leakyKey: false,
+  counting: {},
   nodes: 1,
   strayShare: 0,
   placementWeighs: [],
@@ -90,6 +82,13 @@ export const asDescribed: ServiceFaults = {
   lostShare: 0,
   copiedShare: 0,
 };
+
+/** The same rule for each layer. */
+export const onAllLayers = (counting: Counting): ServiceFaults["counting"] => ({
+  ip: counting,
+  key: counting,
+  uid: counting,
+});
 
 const secondMs = 1_000;
 const stepEveryMs = 600_000;
