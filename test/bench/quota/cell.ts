@@ -169,6 +169,13 @@ const troubleOn = ({ scenario, truth, machine, meter, counter, random }: Stage, 
       meter.judge(truth.now(), { ip: "home", key: "stranger", user: "neighbour" }, 0);
     });
   }
+  const { neighbourBurst } = scenario;
+  if (neighbourBurst !== undefined) {
+    poisson(truth, random.fork("neighbour bursts"), neighbourBurst.everyMs, () => {
+      for (let sent = 0; sent < neighbourBurst.requests; sent++)
+        meter.judge(truth.now(), { ip: "home", key: `stranger ${sent}`, user: `neighbour ${sent}` }, 0);
+    });
+  }
   if (scenario.slewPpm > 0) slew(truth, machine, scenario.slewPpm);
   if (scenario.restartEveryMs > 0) {
     const restart = (): void => {

@@ -1,27 +1,11 @@
 /**
  * Services, ways and loads far off the description, one a scenario: each is one that a client may meet and that a limiter may misread.
  *
- * Invariants: each is A, B or F of the comparison with one thing changed; a name that ends in `-key` is B, one that ends in `-light` F.
+ * Not here: services of real kinds that were found later (unlisted.ts).
  */
-import { comparison, keyBound, type Scenario, type Share, weightBound } from "./scenarios.ts";
-import { asDescribed, type LimitChange, onAllLayers, type ServiceFaults } from "./service-faults.ts";
-
-type Change = Partial<Omit<Scenario, "faults">> & { readonly faults?: Partial<ServiceFaults> };
-
-const changed = (scenario: Scenario, title: string, { faults, ...rest }: Change): Scenario => ({
-  ...scenario,
-  ...rest,
-  title,
-  faults: { ...asDescribed, ...faults },
-});
-const weight = (title: string, change: Change): Scenario => changed(weightBound, `A and ${title}`, change);
-const key = (title: string, change: Change): Scenario => changed(keyBound, `B and ${title}`, change);
-const light = (title: string, change: Change): Scenario =>
-  changed(comparison["F"] as Scenario, `F and ${title}`, change);
-const both = (name: string, title: string, change: Change): Record<string, Scenario> => ({
-  [name]: weight(title, change),
-  [`${name}-key`]: key(title, change),
-});
+import type { Scenario, Share } from "./scenarios.ts";
+import { type LimitChange, onAllLayers } from "./service-faults.ts";
+import { both, key, light, weight } from "./variants.ts";
 
 const minuteMs = 60_000;
 const movesMost = 24;
@@ -124,9 +108,11 @@ export const exotic: Readonly<Record<string, Scenario>> = {
     faults: { counting: onAllLayers({ kind: "stretched", times: 1.005 }) },
   }),
   "weighs-any": weight("placements that weigh 5 to 30, though 10 is stated", {
-    faults: { placementWeighs: [5, 10, 20, 30] },
+    faults: { weighs: { stated: 10, as: [5, 10, 20, 30] } },
   }),
-  "weighs-more": weight("placements that weigh 30, though 10 is stated", { faults: { placementWeighs: [30] } }),
+  "weighs-more": weight("placements that weigh 30, though 10 is stated", {
+    faults: { weighs: { stated: 10, as: [30] } },
+  }),
   "five-engines": weight("five engines on one user, unaware of each other", { engines: 5 }),
   "light-beside": weight("four engines on the same user, and one that places ten orders every 20 s", {
     engines: 4,

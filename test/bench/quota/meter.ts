@@ -7,7 +7,7 @@
  */
 import { createRandom, type Random } from "../../../src/random.ts";
 import { type Count, createCount } from "./counting.ts";
-import { asDescribed, type ServiceFaults } from "./service-faults.ts";
+import { asDescribed, clockOf, type ServiceFaults } from "./service-faults.ts";
 
 export interface Caller {
   readonly ip: string;
@@ -43,47 +43,59 @@ export const createMeter = (
   random: Random = createRandom("meter"),
 ): Meter => {
   const counts = new Map<string, Count>();
-  const countOf = (layer: keyof typeof limits, scope: string, windowMs: number, fromMs: number): Count => {
-    const name = `${layer} ${scope}`;
+  const named = (name: string, make: () => Count): Count => {
     let count = counts.get(name);
     if (count === undefined) {
-      const counting = faults.sliding ? ({ kind: "sliding" } as const) : faults.counting[layer];
-      count = createCount(counting, { limit: limits[layer], windowMs, fromMs }, random);
+      count = make();
       counts.set(name, count);
     }
     return count;
   };
+  const countOf = (layer: keyof typeof limits, scope: string, windowMs: number, fromMs: number): Count =>
+    named(`${layer} ${scope}`, () => {
+      const counting = faults.sliding ? ({ kind: "sliding" } as const) : faults.counting[layer];
+      return createCount(counting, { limit: limits[layer], windowMs, fromMs }, random);
+    });
   const limitAt = (layer: keyof typeof limits, at: number): number =>
     faults.changes.findLast((change) => change.layer === layer && at - startAt >= change.atMs)?.max ?? limits[layer];
+  const enforcedAt = (layer: keyof typeof limits, at: number): number =>
+    Math.floor(limitAt(layer, at) * faults.enforcedShare);
+  const serviceClock = clockOf(faults);
+  const { unstated } = faults;
+  /** Returns the count of the unstated limit for a call that it limits. */
+  const unstatedOf = (user: string, weight: number): Count | undefined => {
+    if (unstated === undefined || weight !== unstated.weight) return undefined;
+    const { windowMs, most } = unstated;
+    return named(`unstated ${user}`, () => createCount(undefined, { limit: most, windowMs, fromMs: 0 }, random));
+  };
   return {
-    judge: (at, { ip, key, user }, weight) => {
+    judge: (trueAt, { ip, key, user }, weight) => {
+      const at = serviceClock(trueAt);
       const node = faults.nodes > 1 ? ` node ${Math.floor(faults.nodes * random.next())}` : "";
       const address = countOf("ip", ip + node, minuteMs, faults.minuteFromMs);
       const second = countOf("key", key + node, secondMs, faults.secondFromMs);
       const minute = countOf("uid", user + node, minuteMs, faults.minuteFromMs);
-      const before = faults.counts.kind === "before-call";
-      const told = {
-        ipRemaining: limitAt("ip", at) - address.used(at),
-        keyRemaining: limitAt("key", at) - second.used(at),
-        uidUsed: minute.used(at),
-      };
-      address.add(at, 1);
-      const passes = address.used(at) <= limitAt("ip", at) && second.used(at) < limitAt("key", at);
-      const crosses = passes && !minute.blocked(at) && minute.used(at) + weight > limitAt("uid", at);
-      const accepted = passes && !minute.blocked(at) && !crosses;
-      const blocksForMs = crosses ? minute.block(at) : 0;
-      if (accepted) {
-        second.add(at, 1);
-        minute.add(at, weight);
-      }
-      if (before) return { accepted, blocksForMs, ...told };
-      return {
-        accepted,
+      const extra = unstatedOf(user, weight);
+      const told = (): Pick<Verdict, "ipRemaining" | "keyRemaining" | "uidUsed"> => ({
         ipRemaining: Math.max(0, limitAt("ip", at) - address.used(at)),
         keyRemaining: Math.max(0, limitAt("key", at) - second.used(at)),
         uidUsed: minute.used(at),
-        blocksForMs,
-      };
+      });
+      const before = told();
+      address.add(at, 1);
+      const passes =
+        address.used(at) <= enforcedAt("ip", at) &&
+        second.used(at) < enforcedAt("key", at) &&
+        (extra === undefined || extra.used(at) < (unstated?.most ?? 0));
+      const crosses = passes && !minute.blocked(at) && minute.used(at) + weight > enforcedAt("uid", at);
+      const accepted = passes && !minute.blocked(at) && !crosses;
+      const blocksForMs = crosses ? minute.block(at) : 0;
+      if (accepted || faults.countsRefused) {
+        second.add(at, 1);
+        minute.add(at, weight);
+        extra?.add(at, 1);
+      }
+      return { accepted, blocksForMs, ...(faults.counts.kind === "before-call" ? before : told()) };
     },
   };
 };

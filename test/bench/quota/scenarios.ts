@@ -46,6 +46,8 @@ export interface Scenario {
   readonly strangerBurst?: { readonly weight: number; readonly everyMs: number };
   /** Requests of another user from the same address. */
   readonly neighbourPerMinute: number;
+  /** Other users of the address send so many requests at once, every so often on average. */
+  readonly neighbourBurst?: { readonly requests: number; readonly everyMs: number };
   readonly restartEveryMs: number;
   readonly dateOffMsMax: number;
   /** Engines whose answers come by an edge of their own, and how far that stamps `Date` off. */

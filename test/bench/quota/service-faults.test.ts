@@ -1,8 +1,12 @@
 /** The faults of the bench's service: windows, limits, stamps and counts. */
 import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "../../../src/clock/virtual-clock.ts";
 import { createRandom } from "../../../src/random.ts";
+import type { Answer } from "./limiter.ts";
+import { createMachine } from "./machine.ts";
 import { createMeter } from "./meter.ts";
-import { asDescribed, createCounts, createStamps } from "./service-faults.ts";
+import { asDescribed, createCounts, createStamps, type ServiceFaults } from "./service-faults.ts";
+import { createWire } from "./wire.ts";
 
 describe("The bench service with a fault", () => {
   const home = { ip: "home", key: "a", user: "user" };
@@ -109,5 +113,102 @@ describe("The bench service with a fault", () => {
       { n: "0" },
       { n: "4000" },
     ]);
+  });
+
+  it("shows no counts for a while, counts that stick, those of replicas, and rounded ones", () => {
+    const shownBy = (kind: Parameters<typeof createCounts>[0], instants: readonly number[]) => {
+      const counts = createCounts(kind, createRandom(1));
+      return instants.map((at) => counts("a", { n: String(at) }, at)["n"]);
+    };
+    expect(shownBy({ kind: "mute", everyMs: 10, forMs: 3 }, [9, 10, 12, 13])).toEqual([
+      "9",
+      undefined,
+      undefined,
+      "13",
+    ]);
+    const seconds = Array.from({ length: 600 }, (_, second) => second * 1_000);
+    const stuck = shownBy({ kind: "stuck", everyMs: 20_000, mostMs: 8_000 }, seconds);
+    const lags = stuck.map((shown, second) => second * 1_000 - Number(shown));
+    expect(Math.max(...lags)).toBeGreaterThan(4_000);
+    expect(Math.max(...lags)).toBeLessThanOrEqual(8_000);
+    expect(lags.filter((ms) => ms === 0).length).toBeGreaterThan(300);
+    const tenths = Array.from({ length: 100 }, (_, tenth) => tenth * 100);
+    const replicas = shownBy({ kind: "replicas" }, tenths).map(Number);
+    expect(replicas.some((shown, index) => shown < (replicas[index - 1] ?? 0))).toBe(true);
+    expect(Math.max(...tenths.map((at, index) => at - (replicas[index] ?? 0)))).toBeLessThan(1_000);
+    expect(shownBy({ kind: "rounded", to: 10 }, [4, 5, 14])).toEqual(["0", "10", "10"]);
+  });
+
+  it("enforces less than it states, and a limit that it does not state", () => {
+    const tight = createMeter({ ...asDescribed, enforcedShare: 0.95 });
+    for (let i = 0; i < 9; i++) expect(tight.judge(0, home, 100).accepted).toBe(true);
+    expect(tight.judge(0, home, 1)).toMatchObject({ accepted: false, keyRemaining: 1 });
+    expect(tight.judge(1_000, home, 241).accepted).toBe(false);
+    const unstated = { weight: 10, most: 2, windowMs: 10_000 };
+    const limited = createMeter({ ...asDescribed, unstated });
+    const accepted = [10, 10, 10, 5].map((weight) => limited.judge(0, home, weight).accepted);
+    expect(accepted).toEqual([true, true, false, true]);
+    expect(limited.judge(10_000, home, 10).accepted).toBe(true);
+  });
+
+  it("counts refused calls", () => {
+    const meter = createMeter({ ...asDescribed, counting: { key: { kind: "sliding" } }, countsRefused: true });
+    for (let i = 0; i < 10; i++) meter.judge(0, home, 1);
+    expect(meter.judge(900, home, 1)).toMatchObject({ accepted: false, uidUsed: 11 });
+    for (let i = 0; i < 9; i++) meter.judge(1_000, home, 1);
+    expect(meter.judge(1_000, home, 1).accepted).toBe(false);
+  });
+
+  it("is set forth by its clock's step and back again, each after ten minutes", () => {
+    const meter = createMeter({ ...asDescribed, clockStepMs: 2_000 });
+    meter.judge(539_000, home, 5);
+    expect(meter.judge(659_000, home, 5).uidUsed).toBe(5);
+    expect(meter.judge(1_198_500, home, 5).uidUsed).toBe(5);
+    expect(meter.judge(1_200_500, home, 5).uidUsed).toBe(10);
+  });
+
+  const answersOf = async (faults: Partial<ServiceFaults>, weight: number, instants: readonly number[]) => {
+    const truth = createVirtualClock(1_800_000);
+    const random = createRandom(1);
+    const machine = createMachine({ truth, random, skewMs: 0, driftPpm: 0, stopsAsleep: false });
+    const all = { ...asDescribed, ...faults };
+    const legMs = { kind: "uniform", from: 1, to: 1 } as const;
+    const meter = createMeter(all, truth.now());
+    const wire = createWire({ truth, machine, meter, legMs, dateOffMs: 0, faults: all, random });
+    const answers: Promise<Answer>[] = [];
+    for (const at of instants) {
+      truth.advanceTo(1_800_000 + at);
+      answers.push(wire.send(home, weight, () => undefined));
+    }
+    truth.advanceTo(truth.now() + 10);
+    const used = meter.judge(truth.now(), home, 0).uidUsed;
+    return { answers: await Promise.all(answers), used };
+  };
+
+  it("answers 503 while it is out, and counts nothing", async () => {
+    const outages = { everyMs: 10_000, forMs: 2_000, retryAfter: { kind: "seconds", seconds: 7 } } as const;
+    const { answers, used } = await answersOf({ outages }, 5, [7_000, 8_000, 9_900, 10_000]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 503, 503, 200]);
+    expect(answers[1]?.headers).toMatchObject({ "retry-after": "7", date: "Thu, 01 Jan 1970 00:30:08 GMT" });
+    expect(used).toBe(10);
+  });
+
+  it.each([
+    [{ kind: "nothing" }, undefined],
+    [{ kind: "seconds", seconds: 0 }, "0"],
+    [{ kind: "date", seconds: 2 }, "Thu, 01 Jan 1970 00:30:02 GMT"],
+  ] as const)("refuses with Retry-After %j, before or after it has counted", async (retryAfter, text) => {
+    const strays = { strayShare: 1, retryAfter };
+    const { answers, used } = await answersOf(strays, 5, [0]);
+    expect(answers[0]).toMatchObject({ status: 429 });
+    expect(answers[0]?.headers["retry-after"]).toBe(text);
+    expect(used).toBe(0);
+    expect((await answersOf({ ...strays, strayCounted: true }, 5, [0])).used).toBe(5);
+  });
+
+  it("weighs calls otherwise than stated", async () => {
+    const weighs = { stated: 5, as: [20] };
+    expect((await answersOf({ weighs }, 5, [0])).used).toBe(20);
+    expect((await answersOf({ weighs }, 10, [0])).used).toBe(10);
   });
 });

@@ -40,7 +40,36 @@ export type CountFault =
   /** A share of the answers carries counts between 0 and 5,000. */
   | { readonly kind: "garbage"; readonly share: number }
   /** All counts of a user are read once in 1 to 3 s. */
-  | { readonly kind: "cached" };
+  | { readonly kind: "cached" }
+  /** No counts for `forMs` at the beginning of every `everyMs`. */
+  | { readonly kind: "mute"; readonly everyMs: number; readonly forMs: number }
+  /** At random, so often on average, the counts of a user stay what they are for up to `mostMs`. */
+  | { readonly kind: "stuck"; readonly everyMs: number; readonly mostMs: number }
+  /** One of two replicas answers by chance; each of them reads the counts once in 0.2 to 1 s. */
+  | { readonly kind: "replicas" }
+  /** Counts are rounded to the nearest multiple. */
+  | { readonly kind: "rounded"; readonly to: number };
+
+/** What a refusal asks for by `Retry-After`. */
+export type RetryAfter =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "seconds"; readonly seconds: number }
+  /** A date so many seconds after the answer. */
+  | { readonly kind: "date"; readonly seconds: number };
+
+/** The service answers 503 for `forMs` at the end of every `everyMs`, and counts nothing meanwhile. */
+export interface Outages {
+  readonly everyMs: number;
+  readonly forMs: number;
+  readonly retryAfter: RetryAfter;
+}
+
+/** A limit that the description does not state: so many calls of a weight in any window of the service's clock. */
+export interface UnstatedLimit {
+  readonly weight: number;
+  readonly most: number;
+  readonly windowMs: number;
+}
 
 export interface ServiceFaults {
   /** Minutes and seconds of the limits begin so long after those of the calendar. */
@@ -54,8 +83,19 @@ export interface ServiceFaults {
   readonly nodes: number;
   /** Calls that a machine in front refuses with 429, of which the service counts nothing. */
   readonly strayShare: number;
-  /** Weights drawn for each placement; empty where a placement weighs what the table states. */
-  readonly placementWeighs: readonly number[];
+  /** The service has counted these calls before they were refused. */
+  readonly strayCounted: boolean;
+  readonly retryAfter: RetryAfter;
+  /** Refused calls count against the key and the user as well. */
+  readonly countsRefused: boolean;
+  /** Part of each stated limit that is enforced. Answers state what is left of the whole. */
+  readonly enforcedShare: number;
+  readonly unstated: UnstatedLimit | undefined;
+  readonly outages: Outages | undefined;
+  /** Weights drawn for each call that weighs `stated` by the table; none where all weigh what is stated. */
+  readonly weighs: { readonly stated: number; readonly as: readonly number[] };
+  /** The clock of limits and of `Date` is set forth by so much and back again, each after ten minutes. */
+  readonly clockStepMs: number;
   readonly date: DateFault;
   readonly counts: CountFault;
   readonly changes: readonly LimitChange[];
@@ -74,7 +114,14 @@ export const asDescribed: ServiceFaults = {
   counting: {},
   nodes: 1,
   strayShare: 0,
-  placementWeighs: [],
+  strayCounted: false,
+  retryAfter: { kind: "nothing" },
+  countsRefused: false,
+  enforcedShare: 1,
+  unstated: undefined,
+  outages: undefined,
+  weighs: { stated: 10, as: [] },
+  clockStepMs: 0,
   date: { kind: "right" },
   counts: { kind: "right" },
   changes: [],
@@ -90,8 +137,34 @@ export const onAllLayers = (counting: Counting): ServiceFaults["counting"] => ({
   uid: counting,
 });
 
+type Headers = Readonly<Record<string, string>>;
+
 const secondMs = 1_000;
 const stepEveryMs = 600_000;
+
+/** Time on the clock of a service that is set forth and back. */
+export const clockOf =
+  ({ clockStepMs }: Pick<ServiceFaults, "clockStepMs">): ((at: number) => number) =>
+  (at) =>
+    Math.floor(at / stepEveryMs) % 2 === 1 ? at + clockStepMs : at;
+
+/** True while the service answers nothing but 503; `ranMs` is its time since the start. */
+export const isOut = ({ outages }: Pick<ServiceFaults, "outages">, ranMs: number): boolean =>
+  outages !== undefined && ranMs % outages.everyMs >= outages.everyMs - outages.forMs;
+
+/** Header of an answer that refuses at `at`. */
+export const retryAfterOf = (fault: RetryAfter, at: number): Headers => {
+  switch (fault.kind) {
+    case "nothing":
+      return {};
+    case "seconds":
+      return { "retry-after": String(fault.seconds) };
+    case "date":
+      return { "retry-after": new Date(at + fault.seconds * secondMs).toUTCString() };
+    default:
+      return fault satisfies never;
+  }
+};
 
 /** Stamps of one service: the instant an answer says it left at, in whole seconds, or nothing. */
 export const createStamps = (fault: DateFault, random: Random): ((at: number) => number | undefined) => {
@@ -123,7 +196,6 @@ export const createStamps = (fault: DateFault, random: Random): ((at: number) =>
   };
 };
 
-type Headers = Readonly<Record<string, string>>;
 type Counts = (user: string, headers: Headers, at: number) => Headers;
 
 const garbageMost = 5_000;
@@ -143,15 +215,43 @@ const garbageCounts =
       ? Object.fromEntries(Object.keys(headers).map((name) => [name, String(Math.floor(garbageMost * random.next()))]))
       : headers;
 
-const cachedCounts = (random: Random): Counts => {
+/** Reads the counts of a user once in `leastMs` to `mostMs`. */
+const cachedCounts = (random: Random, leastMs = 1_000, mostMs = 3_000): Counts => {
   const kept = new Map<string, { readonly headers: Headers; readonly until: number }>();
   return (user, headers, at) => {
     const last = kept.get(user);
     if (last !== undefined && at < last.until) return last.headers;
-    kept.set(user, { headers, until: at + 1_000 + 2_000 * random.next() });
+    kept.set(user, { headers, until: at + leastMs + (mostMs - leastMs) * random.next() });
     return headers;
   };
 };
+
+const stuckCounts = ({ everyMs, mostMs }: CountFault & { kind: "stuck" }, random: Random): Counts => {
+  const spells = new Map<string, { readonly from: number; readonly until: number; headers: Headers | undefined }>();
+  return (user, headers, at) => {
+    let spell = spells.get(user);
+    if (spell === undefined || at >= spell.until) {
+      const from = at + random.exponential(everyMs);
+      spell = { from, until: from + mostMs * random.next(), headers: undefined };
+      spells.set(user, spell);
+    }
+    if (at < spell.from) return headers;
+    spell.headers ??= headers;
+    return spell.headers;
+  };
+};
+
+const replicaCounts = (random: Random): Counts => {
+  const replicas = [cachedCounts(random, 200, 1_000), cachedCounts(random, 200, 1_000)] as const;
+  return (user, headers, at) => replicas[random.next() < 0.5 ? 0 : 1](user, headers, at);
+};
+
+const roundedCounts =
+  (to: number): Counts =>
+  (_user, headers) =>
+    Object.fromEntries(
+      Object.entries(headers).map(([name, text]) => [name, String(Math.round(Number(text) / to) * to)]),
+    );
 
 const countsBehind = (): Counts => {
   const before = new Map<string, Headers>();
@@ -178,6 +278,14 @@ export const createCounts = (fault: CountFault, random: Random): Counts => {
       return garbageCounts(fault.share, random);
     case "cached":
       return cachedCounts(random);
+    case "mute":
+      return (_user, headers, at) => (at % fault.everyMs < fault.forMs ? {} : headers);
+    case "stuck":
+      return stuckCounts(fault, random);
+    case "replicas":
+      return replicaCounts(random);
+    case "rounded":
+      return roundedCounts(fault.to);
     default:
       return fault satisfies never;
   }

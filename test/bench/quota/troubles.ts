@@ -4,24 +4,8 @@
  *
  * Invariants: each is A or B of the comparison with one thing changed; a name that ends in `-key` is B.
  */
-import { keyBound, type Scenario, weightBound } from "./scenarios.ts";
-import { asDescribed, type ServiceFaults } from "./service-faults.ts";
-
-type Change = Partial<Omit<Scenario, "faults">> & { readonly faults?: Partial<ServiceFaults> };
-
-const changed = (scenario: Scenario, title: string, { faults, ...rest }: Change): Scenario => ({
-  ...scenario,
-  ...rest,
-  title,
-  faults: { ...asDescribed, ...faults },
-});
-const weight = (title: string, change: Change): Scenario => changed(weightBound, `A and ${title}`, change);
-const key = (title: string, change: Change): Scenario => changed(keyBound, `B and ${title}`, change);
-/** The same for the load that the minute binds and for the one that the second binds. */
-const both = (name: string, title: string, change: Change): Record<string, Scenario> => ({
-  [name]: weight(title, change),
-  [`${name}-key`]: key(title, change),
-});
+import type { Scenario } from "./scenarios.ts";
+import { both, key, weight } from "./variants.ts";
 
 const minuteMs = 60_000;
 const addressBound: Partial<Scenario> = { binding: "ip", users: 3, urgentPerMinute: 6 };

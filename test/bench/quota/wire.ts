@@ -9,7 +9,15 @@ import type { Random } from "../../../src/random.ts";
 import type { Answer } from "./limiter.ts";
 import type { Machine } from "./machine.ts";
 import type { Caller, Meter, Verdict } from "./meter.ts";
-import { createCounts, createStamps, type ServiceFaults } from "./service-faults.ts";
+import {
+  clockOf,
+  createCounts,
+  createStamps,
+  isOut,
+  type Outages,
+  retryAfterOf,
+  type ServiceFaults,
+} from "./service-faults.ts";
 
 /** Milliseconds of one leg: `usual` is 5 + exponential(12), at most 60. */
 export type LegMs =
@@ -47,7 +55,6 @@ export interface WireOptions {
 
 /** An application gives up on an answer after this. */
 const timeoutMs = 10_000;
-const placementWeight = 10;
 
 const lateAnswerMs = 20_000;
 const swellMs = 800;
@@ -81,7 +88,7 @@ const countsOf = ({ ipRemaining, keyRemaining, uidUsed }: Verdict): Readonly<Rec
   "x-ratelimit-uid-weight-used": String(uidUsed),
 });
 
-/** Refusal by a machine in front of the service, which counts nothing. */
+/** Refusal by a machine in front of the service, or by one that is out. */
 const strayVerdict: Verdict = { accepted: false, ipRemaining: 0, keyRemaining: 0, uidUsed: 0, blocksForMs: 0 };
 
 export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, random }: WireOptions): Wire => {
@@ -90,10 +97,16 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
   const luck = random.fork("luck");
   const stampOf = createStamps(faults.date, random.fork("stamps"));
   const shown = createCounts(faults.counts, random.fork("counts"));
-  const answerTo = (caller: Caller, verdict: Verdict): Answer => {
-    const stampedAt = stampOf(truth.now() + dateOffMs);
+  const serviceClock = clockOf(faults);
+  const startAt = truth.now();
+  const answerTo = (caller: Caller, verdict: Verdict, outage: Outages | undefined): Answer => {
+    const now = serviceClock(truth.now());
+    const stampedAt = stampOf(now + dateOffMs);
     const date = stampedAt === undefined ? {} : { date: new Date(stampedAt).toUTCString() };
-    if (!verdict.accepted) return { status: 429, headers: date };
+    if (outage !== undefined)
+      return { status: 503, headers: { ...date, ...retryAfterOf(outage.retryAfter, now + dateOffMs) } };
+    if (!verdict.accepted)
+      return { status: 429, headers: { ...date, ...retryAfterOf(faults.retryAfter, now + dateOffMs) } };
     return { status: 200, headers: { ...date, ...shown(caller.user, countsOf(verdict), truth.now()) } };
   };
   // Drawn one ahead so that the oracle can know the way of the next request.
@@ -105,9 +118,8 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
   };
   const patienceMs = legMs.kind === "late-answers" ? 2 * lateAnswerMs : timeoutMs;
   const billed = (weight: number): number => {
-    const { placementWeighs } = faults;
-    if (weight !== placementWeight || placementWeighs.length === 0) return weight;
-    return placementWeighs[Math.floor(placementWeighs.length * luck.next())] ?? weight;
+    const { stated, as } = faults.weighs;
+    return weight !== stated || as.length === 0 ? weight : (as[Math.floor(as.length * luck.next())] ?? weight);
   };
   return {
     nextLegMs: () => nextMs,
@@ -129,8 +141,11 @@ export const createWire = ({ truth, machine, meter, legMs, dateOffMs, faults, ra
           );
         }
         truth.setTimer(sentAt + takeLeg(), () => {
-          const verdict = isStray ? strayVerdict : meter.judge(truth.now(), caller, billed(weight));
-          answer = answerTo(caller, verdict);
+          const outage = isOut(faults, truth.now() - startAt) ? faults.outages : undefined;
+          const isSeen = outage === undefined && (!isStray || faults.strayCounted);
+          const judgement = isSeen ? meter.judge(truth.now(), caller, billed(weight)) : strayVerdict;
+          const verdict = isStray ? strayVerdict : judgement;
+          answer = answerTo(caller, verdict, outage);
           const answersAt = truth.now() + drawLeg(legMs, back, "back", truth.now());
           if (lost || answersAt > sentAt + patienceMs) truth.setTimer(sentAt + patienceMs, giveUp);
           else truth.setTimer(answersAt, deliver);
