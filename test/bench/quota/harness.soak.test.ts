@@ -164,6 +164,7 @@ describe("The bench count", () => {
 
   it("fails a required figure that is not a number", () => {
     const figures = figuresOf({
+      runs: 1,
       minutes: 1,
       refused: 0,
       minutesBlocked: 0,

@@ -11,6 +11,7 @@ import { exotic } from "./exotic.ts";
 import { groups } from "./groups.ts";
 import { type Contender, contendersOf, roster } from "./roster.ts";
 import { troubles } from "./troubles.ts";
+import { unlisted } from "./unlisted.ts";
 
 export interface Options {
   readonly scenarios: readonly string[];
@@ -55,6 +56,7 @@ const scenariosOf = (text: string): string[] => {
     sweep,
     troubles: Object.keys(troubles),
     exotic: Object.keys(exotic),
+    unlisted: Object.keys(unlisted),
     groups: Object.keys(groups),
     chosen,
   };
@@ -62,7 +64,7 @@ const scenariosOf = (text: string): string[] => {
   for (const id of ids) {
     if (scenarios[id] === undefined) {
       throw usage(
-        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, exotic, groups, chosen and all.`,
+        `--scenario "${id}" does not exist; there are ${Object.keys(scenarios).join(", ")}, sweep, troubles, exotic, unlisted, groups, chosen and all.`,
       );
     }
   }

@@ -8,6 +8,7 @@ import type { Scenario } from "./scenarios.ts";
 
 /** Plain numbers, so that the runs of several seeds can be put together. */
 export interface Tally {
+  readonly runs: number;
   readonly minutes: number;
   readonly refused: number;
   readonly minutesBlocked: number;
@@ -115,6 +116,7 @@ export const createCounter = (
     total: () => {
       const awake = rows.filter((row) => row.awake);
       return {
+        runs: 1,
         minutes,
         refused: rows.reduce((sum, row) => sum + row.refused, 0),
         minutesBlocked: rows.filter((row) => row.blockedMs > 0).length,
@@ -133,6 +135,7 @@ export const createCounter = (
 export const addTallies = (tallies: readonly Tally[]): Tally => {
   const sum = (pick: (tally: Tally) => number): number => tallies.reduce((total, tally) => total + pick(tally), 0);
   return {
+    runs: sum((tally) => tally.runs),
     minutes: sum((tally) => tally.minutes),
     refused: sum((tally) => tally.refused),
     minutesBlocked: sum((tally) => tally.minutesBlocked),
@@ -149,6 +152,7 @@ export const addTallies = (tallies: readonly Tally[]): Tally => {
 
 export interface Figures {
   readonly refusedPerHour: number;
+  readonly refusedPerRun: number;
   readonly minutesBlockedPct: number;
   readonly timeBlockedPct: number;
   readonly utilisationPct: number;
@@ -170,6 +174,7 @@ export const quantile = (values: readonly number[], share: number): number => {
 
 export const figuresOf = (tally: Tally): Figures => ({
   refusedPerHour: (tally.refused * 60) / tally.minutes,
+  refusedPerRun: tally.refused / tally.runs,
   minutesBlockedPct: (100 * tally.minutesBlocked) / tally.minutes,
   timeBlockedPct: (100 * tally.blockedMs) / (tally.minutes * minuteMs),
   utilisationPct: (100 * tally.used) / tally.usable,

@@ -4,6 +4,7 @@
  * Invariants: a scenario without a row is reported but cannot fail.
  */
 import type { Figures } from "./tally.ts";
+import { asStated, otherwise } from "./unlisted.ts";
 
 export interface Target {
   readonly figure: keyof Figures;
@@ -19,6 +20,15 @@ const urgentP99 = (ms: number): Target => ({ figure: "urgentMsP99", atMost: ms }
 const misreadable = (ids: readonly string[], most: Target): Record<string, readonly Target[]> =>
   Object.fromEntries(ids.map((id) => [id, [most, utilisation(97), { figure: "urgentMsP99", atMost: 1_000 }]]));
 const group = (pct: number, urgentMs = 1_000): readonly Target[] => [noRefusals, utilisation(pct), urgentP99(urgentMs)];
+/** The guarantee where limits are as stated and nobody else spends them, and what is asked where they are not. */
+const guarantee: readonly Target[] = [
+  { figure: "refusedPerRun", atMost: 2 },
+  utilisation(82),
+  { figure: "urgentMsP99", atMost: 600 },
+];
+const sanity: readonly Target[] = [refusals(60), utilisation(65)];
+const each = (rows: Readonly<Record<string, unknown>>, asked: readonly Target[]): Record<string, readonly Target[]> =>
+  Object.fromEntries(Object.keys(rows).map((id) => [id, asked]));
 const urgentP50 = (ms: number): Target => ({ figure: "urgentMsP50", atMost: ms });
 
 export const targets: Readonly<Record<string, readonly Target[]>> = {
@@ -93,6 +103,8 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "group-lost": group(98),
   "group-asleep": [noRefusals],
   "group-astray": group(95),
+  ...each(asStated, guarantee),
+  ...each(otherwise, sanity),
   ...misreadable(["drift", "drift-key", "drift-slow", "drift-slow-key", "slew", "slew-key"], refusals(2)),
 };
 
