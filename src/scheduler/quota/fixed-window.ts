@@ -258,7 +258,7 @@ export class FixedWindow implements LimitWindow {
   /** Without a calendar one window continues until a count falls. Drops counts when their lag begins or ends. */
   #followClock(began: number, at: number): void {
     const evidence = this.#evidence;
-    if (!this.#phase.calendar.known && !this.#phase.known) evidence.runOn(began, at);
+    if (!this.#phase.isKnown(at)) evidence.runOn(Math.max(began, this.#phase.last(at)), at);
     if (evidence.lagTurns === this.#lag.turns) return;
     evidence.noteLag(at);
     this.missing = 0;

@@ -102,8 +102,10 @@ export class WindowPhase {
     this.#length = length;
   }
 
-  get known(): boolean {
-    return this.#own !== undefined || this.openEnded !== undefined || this.calendar.known;
+  /** Returns true if it is known at `at` where windows begin, or one is assumed to continue. */
+  isKnown(at: number): boolean {
+    if (this.calendar.known || this.openEnded !== undefined) return true;
+    return this.#own !== undefined && !this.#isLost(this.#own, at);
   }
 
   /** Returns the bounds at `at`; valid until the next call. */

@@ -53,6 +53,23 @@ describe("The count of a call that the service did not count", () => {
   });
 });
 
+describe("A second whose beginnings only old counts have shown, where no time is told", () => {
+  it("runs on once they may be nearly a second apart, so that counts show its beginning again", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0, false));
+    call(gauge, 900, 2);
+    call(gauge, 1_100, 1);
+    expect(gauge.widthMs(1_110)).toBeCloseTo(210, 0);
+    // One call a second, too far apart to tell of one beginning.
+    for (let at = 2_100; at < 532_000; at += 1_000) call(gauge, at, 1);
+    expect(gauge.widthMs(532_000)).toBeGreaterThan(890);
+    for (let at = 532_100; at < 540_000; at += 1_000) call(gauge, at, 1);
+    expect(gauge.widthMs(540_000)).toBe(0);
+    call(gauge, 540_900, 2);
+    call(gauge, 541_100, 1);
+    expect(gauge.widthMs(541_110)).toBeCloseTo(210, 0);
+  });
+});
+
 describe("A minute whose end is not known", () => {
   /** Since 1,010 it has run on; 400 of 1,000 were told of it. */
   const open = (): FixedWindow => {

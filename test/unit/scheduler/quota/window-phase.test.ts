@@ -134,9 +134,9 @@ describe("A window that runs on", () => {
     const { bounds, phase } = stage();
     phase.runOn(7, 10_000);
     phase.forget();
-    expect([phase.first(0), phase.lo(0), phase.known]).toEqual([-1, -150, true]);
+    expect([phase.first(0), phase.lo(0), phase.isKnown(0)]).toEqual([-1, -150, true]);
     bounds.known = false;
-    expect([phase.known, phase.first(500_000), phase.last(500_000)]).toEqual([false, 0, 0]);
+    expect([phase.isKnown(500_000), phase.first(500_000), phase.last(500_000)]).toEqual([false, 0, 0]);
   });
 });
 
@@ -213,11 +213,23 @@ describe("A scope that goes by its counts alone", () => {
   it("knows where its windows begin though no time was ever told", () => {
     const { bounds, phase } = stage();
     bounds.known = false;
-    expect([phase.known, phase.at(60_500).known]).toEqual([false, false]);
+    expect([phase.isKnown(60_500), phase.at(60_500).known]).toEqual([false, false]);
     phase.runOn(0, 10_000);
-    expect([phase.known, phase.at(60_500).known]).toEqual([true, true]);
+    expect([phase.isKnown(60_500), phase.at(60_500).known]).toEqual([true, true]);
     phase.fell(60_000, 60_000, 0, 0);
-    expect([phase.known, phase.at(60_500).known, phase.first(60_500), phase.first(59_500)]).toEqual([true, true, 1, 0]);
+    expect([phase.isKnown(60_500), phase.at(60_500).known]).toEqual([true, true]);
+    expect([phase.first(60_500), phase.first(59_500)]).toEqual([1, 0]);
+  });
+
+  it("no longer knows it when beginnings may be nearly a window apart, unless the time is told", () => {
+    const { bounds, phase } = stage(0, 0, 1 / 150);
+    bounds.known = false;
+    phase.runOn(0, 10_000);
+    phase.fell(60_000, 60_000, 0, 0);
+    // A window that may be 1/150 shorter or longer: after 68 windows, both make 0.9 of a window.
+    expect([67, 68].map((windows) => phase.isKnown(60_000 + windows * minute))).toEqual([true, false]);
+    bounds.known = true;
+    expect(phase.isKnown(60_000 + 68 * minute)).toBe(true);
   });
 
   it("does not narrow what they say by the calendar, after a window ran on", () => {
@@ -282,7 +294,7 @@ describe("What was asked of an instant", () => {
   it("is answered anew once the calendar learned, and not by what it knows of another instant", () => {
     const clock = createServerClock({ driftPpm: 1_000, dateSlackMs: 0 });
     const phase = new WindowPhase(minute, clock);
-    expect([phase.known, phase.first(500_000), phase.endsAt(70_000)]).toEqual([false, 0, 70_000]);
+    expect([phase.isKnown(500_000), phase.first(500_000), phase.endsAt(70_000)]).toEqual([false, 0, 70_000]);
     clock.observeDate(10_000, 10_000, 10_000);
     // A second wide, and one more to either side for each thousand that pass.
     const bounds = (at: number) => [phase.lo(at), phase.hi(at)];
