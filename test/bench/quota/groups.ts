@@ -1,8 +1,10 @@
 /**
- * Groups of engines that divide one quota, beside the same engines unaware of each other: loads, shares, and failures of their store.
+ * Groups of engines that divide one quota, beside the same engines unaware of each other: loads, shares, failures of their store, and
+ * services that mislead them.
  *
  * Invariants: only ours runs in them; instants of failures are counted from the first engine's start.
  */
+import { exotic } from "./exotic.ts";
 import { type Scenario, weightBound } from "./scenarios.ts";
 
 const minuteMs = 60_000;
@@ -13,6 +15,16 @@ const groupOf = (title: string, engines: number, change: Partial<Scenario> = {})
   sharing: {},
   ...change,
 });
+
+/** The service of a scenario that misleads an engine, for a group of one and of three. */
+const misled = (name: string, alone: string): Record<string, Scenario> => {
+  const { faults, title } = exotic[alone] as Scenario;
+  const what = title.replace("A and ", "");
+  return {
+    [`group-1-${name}`]: groupOf(`one engine and ${what}`, 1, { faults }),
+    [`group-3-${name}`]: groupOf(`three engines and ${what}`, 3, { faults }),
+  };
+};
 
 export const groups: Readonly<Record<string, Scenario>> = {
   "group-2": groupOf("two engines", 2),
@@ -43,4 +55,8 @@ export const groups: Readonly<Record<string, Scenario>> = {
   "group-astray": groupOf("three engines of which one misreads where minutes begin by 40 s", 3, {
     dateOffMsOf: { "engine-1": 40_000 },
   }),
+  ...misled("later", "later-minutes"),
+  ...misled("slides", "slides-user"),
+  ...misled("another", "another-user"),
+  ...misled("garbage", "garbage"),
 };

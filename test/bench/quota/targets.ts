@@ -105,6 +105,15 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "group-astray": group(95),
   ...each(asStated, guarantee),
   ...each(otherwise, sanity),
+  // Until the floor each engine is refused by itself; on it each spends its part.
+  "group-1-later": [refusals(30), utilisation(50)],
+  "group-3-later": [refusals(60), utilisation(65)],
+  "group-1-slides": [refusals(12), utilisation(80)],
+  "group-3-slides": [refusals(48), utilisation(68)],
+  "group-1-another": group(85, 300),
+  "group-3-another": group(72, 300),
+  "group-1-garbage": group(85, 300),
+  "group-3-garbage": group(80, 300),
   ...misreadable(["drift", "drift-key", "drift-slow", "drift-slow-key", "slew", "slew-key"], refusals(2)),
 };
 
