@@ -79,7 +79,7 @@ export class EvenSpending {
     return Math.min(this.#burst, this.#credit + Math.max(0, earned));
   }
 
-  /** Begins even spending at `at`. Nothing has been freed yet. */
+  /** Begins even spending at `at`, which may be later than now. Nothing has been freed yet. */
   start(at: number): void {
     this.#credit = 0;
     this.#creditAt = at;
@@ -87,7 +87,7 @@ export class EvenSpending {
 
   spend(units: number, at: number): void {
     this.#credit = this.room(at) - units;
-    this.#creditAt = at;
+    this.#creditAt = Math.max(this.#creditAt, at);
   }
 
   /** A call was answered at `at`, or given up. */

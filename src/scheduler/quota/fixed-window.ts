@@ -15,23 +15,11 @@ import type { LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
-import { type LimiterParts, limiterParts } from "./parts.ts";
+import { limiterParts, type OnMisread, type WindowOptions } from "./parts.ts";
 import type { ServerClock } from "./server-clock.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
-
-/** Receives the name of a layer and a description of what was misread. */
-type OnMisread = (layer: string, what: string) => void;
-
-/** Listeners of a window, and the parts that it is made of. */
-export interface WindowOptions {
-  readonly onMisread?: OnMisread | undefined;
-  readonly onMode?: OnMode | undefined;
-  readonly parts?: LimiterParts;
-  /** Latest doubtful count of all layers of the service. */
-  readonly doubt?: LatestDoubt;
-}
 
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
 export class FixedWindow implements LimitWindow {
@@ -110,6 +98,11 @@ export class FixedWindow implements LimitWindow {
 
   get lags(): boolean {
     return this.#lag.lagging;
+  }
+
+  /** Its floor. Engines that divide the window enter it together, each with its part. */
+  get floor(): Floor {
+    return this.#floor;
   }
 
   get mode(): QuotaMode {
@@ -352,7 +345,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   noteUnexplained(sentAt: number, at: number): void {
-    if (!this.divided && this.#floor.refuse(sentAt, at)) this.#fall(at, "refusals that nothing explains");
+    if (this.#floor.refuse(sentAt, at)) this.fall(at, "refusals that nothing explains");
   }
 
   shut(at: number): number {
@@ -386,8 +379,8 @@ export class FixedWindow implements LimitWindow {
   }
 
   foreign(now: number): number {
-    if (this.divided) return this.strangers;
     if (this.#floor.isActive) return 0;
+    if (this.divided) return this.strangers;
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
 
@@ -441,13 +434,14 @@ export class FixedWindow implements LimitWindow {
   }
 
   #noteDoubt(sentAt: number, at: number): void {
-    if (!this.divided && this.#floor.doubt(sentAt, at)) this.#fall(at, contradiction);
+    if (this.#floor.doubt(sentAt, at)) this.fall(at, contradiction);
   }
 
-  #fall(at: number, why: string): void {
+  /** Begins the floor at `at`. With `isOwn` false the reason is evidence of another engine. */
+  fall(at: number, why: string, isOwn = true): void {
     const floor = this.#floor;
     if (floor.isActive) return;
-    floor.enter(at, this.#limit.capacity);
+    floor.enter(at, this.#limit.capacity, isOwn);
     this.ambiguous = false;
     this.capacity = floor.spending.capacity;
     this.flows = true;
@@ -455,10 +449,12 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Uses counts again. All use within the last window's length counts in the current window. */
-  #leaveFloor(now: number): void {
-    const landed = this.#floor.spending.landed(now);
-    this.#floor.leave(now);
+  /** Uses counts again if the floor may be left. All use within the last window's length counts in the current one. */
+  leaveFloor(now: number): void {
+    const floor = this.#floor;
+    if (!floor.isActive || !floor.mayLeave(now) || this.#phase.openEnded !== undefined) return;
+    const landed = floor.spending.landed(now);
+    floor.leave(now);
     this.capacity = this.#limit.capacity;
     this.flows = false;
     this.reset();
@@ -472,11 +468,11 @@ export class FixedWindow implements LimitWindow {
   #land(units: number, at: number): boolean {
     const floor = this.#floor;
     floor.spending.land(units, at);
-    if (!this.divided && floor.isDistrusted(at)) this.#fall(at, contradiction);
+    if (floor.isDistrusted(at)) this.fall(at, contradiction);
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;
-    if (floor.mayLeave(at) && this.#phase.openEnded === undefined) this.#leaveFloor(at);
+    this.leaveFloor(at);
     return true;
   }
 

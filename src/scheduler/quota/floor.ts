@@ -8,8 +8,11 @@
  * the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls again
  * soon, the next stay is four times as long.
  *
+ * Engines that divide a window fall together and spend their parts of it. An engine that falls with the others waits
+ * for a window's length before its first ordinary action, because another one may have spent more than its part.
+ *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported,
- * and at most one misreading during a stay.
+ * and at most one misreading during a stay; the parts of engines that divide a window add up to its floor at most.
  * Needed by: `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`, `slow-windows-key`.
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
@@ -86,6 +89,10 @@ export class Floor {
   /** Follows all calls at all times, so that it knows those of the last window when it is needed. */
   readonly spending: EvenSpending;
   shutUntil = Number.NEGATIVE_INFINITY;
+  /** Part of it that this engine spends; below 1 if several engines divide the window. */
+  part = 1;
+  /** Instant until which other engines that divide the window need its floor. */
+  othersUntil = Number.NEGATIVE_INFINITY;
   readonly #spec: LayerSpec;
   readonly #isLong: boolean;
   readonly #doubtMs: number;
@@ -163,20 +170,23 @@ export class Floor {
     return at - this.#latestDoubt.fellAt < distrustMs;
   }
 
-  /** Begins the floor at `at`: a part of `capacity` is spent evenly. */
-  enter(at: number, capacity: number): void {
+  /**
+   * Begins the floor at `at`: a part of `capacity` is spent evenly. With `isOwn` false only other engines need it so
+   * far.
+   */
+  enter(at: number, capacity: number, isOwn = true): void {
     const isSoon = at - this.#leftAt < this.stayMs * soonStays;
     this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
-    this.#cleanFrom = at;
+    this.#cleanFrom = isOwn ? at : Number.NEGATIVE_INFINITY;
     this.isActive = true;
     this.#hasReported = false;
     this.restate(capacity);
-    this.spending.start(at);
+    this.spending.start(this.part < 1 ? at + this.#spec.windowMs : at);
   }
 
   /** Called when another limit is stated. */
   restate(capacity: number): void {
-    this.spending.capacity = Math.floor(capacity * floorShare);
+    this.spending.capacity = Math.floor(capacity * this.part * floorShare);
   }
 
   /**
@@ -208,7 +218,7 @@ export class Floor {
     this.#refusedInRow = isRepeated ? this.#refusedInRow + 1 : 1;
     if (isRepeated)
       spending.capacity = Math.max(
-        Math.ceil(this.#spec.capacity * leastShare),
+        Math.ceil(this.#spec.capacity * this.part * leastShare),
         Math.floor(spending.capacity * cutShare),
       );
     this.#refusedAt = at;
@@ -225,7 +235,15 @@ export class Floor {
   }
 
   mayLeave(at: number): boolean {
-    return at - this.#cleanFrom >= this.stayMs && !this.isDoubted(at) && !this.isDistrusted(at);
+    return this.neededMs(at) === 0 && at >= this.othersUntil;
+  }
+
+  /** Time for which the evidence of this engine keeps the layer on the floor; 0 without a floor. */
+  neededMs(at: number): number {
+    if (!this.isActive) return 0;
+    const { at: doubtedAt, fellAt } = this.#latestDoubt;
+    const until = Math.max(this.#cleanFrom + this.stayMs, doubtedAt + this.#doubtMs, fellAt + distrustMs);
+    return Math.max(0, until - at);
   }
 
   leave(at: number): void {

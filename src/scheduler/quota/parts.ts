@@ -4,7 +4,7 @@
  * Not here: how they work together (fixed-window.ts, allowance.ts, ledger.ts).
  */
 import { CountLag } from "./count-lag.ts";
-import { Floor, type LatestDoubt } from "./floor.ts";
+import { Floor, type LatestDoubt, type OnMode } from "./floor.ts";
 import { ForeignUsage, LateUsage } from "./foreign-usage.ts";
 import type { LayerSpec } from "./layers.ts";
 import { LearnedLimit } from "./learned-limit.ts";
@@ -40,3 +40,15 @@ export const limiterParts: LimiterParts = {
   late: () => new LateUsage(),
   trips: () => new RoundTripTime(),
 };
+
+/** Receives the name of a layer and a description of what was misread. */
+export type OnMisread = (layer: string, what: string) => void;
+
+/** Listeners of a window, and the parts that it is made of. */
+export interface WindowOptions {
+  readonly onMisread?: OnMisread | undefined;
+  readonly onMode?: OnMode | undefined;
+  readonly parts?: LimiterParts;
+  /** Latest doubtful count of all layers of the service. */
+  readonly doubt?: LatestDoubt;
+}

@@ -9,11 +9,11 @@
 import { type Allowances, nameOf } from "./allowance.ts";
 import type { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
-import { FixedWindow, type WindowOptions } from "./fixed-window.ts";
+import { FixedWindow } from "./fixed-window.ts";
 import { LatestDoubt } from "./floor.ts";
 import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
-import type { LimiterParts } from "./parts.ts";
+import type { LimiterParts, WindowOptions } from "./parts.ts";
 import { ProbeState } from "./probe-state.ts";
 import type { Rank } from "./reserve.ts";
 import { RollingWindow } from "./rolling-window.ts";

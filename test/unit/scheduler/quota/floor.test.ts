@@ -216,12 +216,64 @@ describe("A key's window on the floor", () => {
     expect(Math.max(...inSecond)).toBeLessThanOrEqual(9);
     expect(sent.length).toBeGreaterThan(40);
   });
+});
 
-  it("is not entered while the quota is divided among engines", () => {
-    const { gauge } = stage();
+describe("A user's window on the floor, divided among engines", () => {
+  const stage = (part: number) => {
+    const gauge = new FixedWindow(user, "u", fixedClock(0, 0));
     gauge.divided = true;
+    gauge.floor.part = part;
+    return gauge;
+  };
+
+  it("is spent to the engine's part, also after refusals and after another limit is stated", () => {
+    const gauge = stage(0.25);
     gauge.noteUnexplained(0, 10);
     gauge.noteUnexplained(20, 30);
-    expect(gauge.mode).toBe("measured");
+    expect([gauge.mode, gauge.capacity]).toEqual(["floor", 285]);
+    for (let count = 0, at = 100; count < 20; count++, at = gauge.shut(at) + 1);
+    // A tenth of the part is the least.
+    expect(gauge.capacity).toBe(30);
+    gauge.floor.restate(600);
+    expect(gauge.floor.spending.capacity).toBe(142);
+  });
+
+  it("has no use by others, whatever its counts say", () => {
+    const gauge = stage(0.5);
+    gauge.strangers = 40;
+    expect(gauge.foreign(0)).toBe(40);
+    gauge.fall(0, "a test");
+    expect(gauge.foreign(0)).toBe(0);
+  });
+
+  it("gives nothing to ordinary actions for a minute, also after an exit, and then as much as is earned", () => {
+    const gauge = stage(0.5);
+    gauge.fall(1_000, "a test");
+    const credit = (at: number): number => gauge.paced(at) - gauge.used(at);
+    expect([credit(1_000), credit(60_999)]).toEqual([0, 0]);
+    gauge.end(gauge.begin(15, 30_000), 30_000, 30_010, undefined, true);
+    expect([credit(30_010), credit(61_000), credit(64_000)]).toEqual([-15, -15, 570 / 20 - 15]);
+  });
+
+  it("is left when neither its own evidence nor that of other engines needs it", () => {
+    const [own, others] = [stage(0.5), stage(0.5)];
+    own.fall(0, "a test");
+    others.fall(0, "a test", false);
+    expect([own.floor.neededMs(1_000), others.floor.neededMs(1_000)]).toEqual([599_000, 0]);
+    others.floor.othersUntil = 5_000;
+    others.leaveFloor(4_999);
+    expect(others.mode).toBe("floor");
+    others.leaveFloor(5_000);
+    own.leaveFloor(599_999);
+    expect([others.mode, own.mode]).toEqual(["measured", "floor"]);
+    own.leaveFloor(600_000);
+    expect([own.mode, own.floor.neededMs(600_000)]).toEqual(["measured", 0]);
+  });
+
+  it("is needed by an engine that fell with others once it is refused itself", () => {
+    const gauge = stage(0.5);
+    gauge.fall(0, "a test", false);
+    gauge.shut(2_000);
+    expect(gauge.floor.neededMs(2_000)).toBe(600_000);
   });
 });
