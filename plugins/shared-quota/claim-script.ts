@@ -4,6 +4,7 @@
  * Keys of a group have one hash tag, so that they are in one slot of a cluster:
  * `{group}:who` — `!run`, `!born` (id of the server, start of its memory), and `member` → `epoch|seq`;
  * `{group}:roster` — `member` → `epoch|share|of|heardAt` of admitted members;
+ * `{group}:evenly` — `SCOPE` → instant until which it is spent evenly;
  * `{group}:halt` — reason of the group's halt, empty after a resume; it never expires;
  * `{group}:m:SCOPE` — `member#epoch` → `share|lastWindow|isHungry|openOrders|exitsPerHour|floor|heardAt`, and
  * `~member#epoch` → `from|to|heardAt|floor`: the earliest and latest begin of window 0 for it;
@@ -11,7 +12,17 @@
  *
  * Invariants: whole numbers only; expiry only saves memory, nothing depends on it.
  */
-import { keptWindows, lastMs, learnMs, phaseSlackMs, presentMs, shareSlack, silentMs, wholeMs } from "./claim.ts";
+import {
+  evenlyMsMost,
+  keptWindows,
+  lastMs,
+  learnMs,
+  phaseSlackMs,
+  presentMs,
+  shareSlack,
+  silentMs,
+  wholeMs,
+} from "./claim.ts";
 
 /** Numbers of one item, in this order, after its scope. */
 export const itemFields = [
@@ -45,10 +56,11 @@ export const grantFields = [
 ] as const;
 
 /**
- * KEYS: who, halt, roster, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member, epoch, seq,
- * share, of, then the fields of each item. Returns `fenced`, `outdated`, or a list: 0 and the roster where the group is
- * full; else 1, the roster where the member is new, halt reason, whether one is known, learning, and the fields of each
- * grant. A roster is name, share, of, age, and so on.
+ * KEYS: who, halt, roster, evenly, then for each item members and window `w`, `w-1`, `w-2`. ARGV: run id, member,
+ * epoch, seq, share, of, number of scopes spent evenly, name and time of each, then the fields of each item. Returns `fenced`,
+ * `outdated`, or a list: 0 and the roster where the group is full; else 1, the roster where the member is new, halt
+ * reason, whether one is known, learning, the scopes spent evenly, and the fields of each grant. A roster is name, share, of, age, and
+ * so on; scopes spent evenly are name, time, and so on.
  */
 export const claimScript = `
 local time = redis.call('TIME')
@@ -88,7 +100,24 @@ if not learning then
   redis.call('PEXPIRE', KEYS[3], 86400000)
 end
 local told = redis.call('GET', KEYS[2])
-local reply = { 1, enrolled, told or '', told and 1 or 0, learning and 1 or 0 }
+local function text(value) return string.format('%.0f', value) end
+
+local evenly, stated = {}, tonumber(ARGV[7])
+for place = 8, 6 + 2 * stated, 2 do
+  local untilAt = now + math.min(tonumber(ARGV[place + 1]), ${evenlyMsMost})
+  if untilAt > tonumber(redis.call('HGET', KEYS[4], ARGV[place]) or '0') then redis.call('HSET', KEYS[4], ARGV[place], text(untilAt)) end
+end
+if stated > 0 then redis.call('PEXPIRE', KEYS[4], ${evenlyMsMost}) end
+local scopes = redis.call('HGETALL', KEYS[4])
+for place = 1, #scopes, 2 do
+  local ms = tonumber(scopes[place + 1]) - now
+  if ms <= 0 then redis.call('HDEL', KEYS[4], scopes[place])
+  else
+    evenly[#evenly + 1] = scopes[place]
+    evenly[#evenly + 1] = text(ms)
+  end
+end
+local reply = { 1, enrolled, told or '', told and 1 or 0, learning and 1 or 0, evenly }
 
 local function row(key, field)
   local text = redis.call('HGET', key, field)
@@ -112,8 +141,6 @@ local function keep(id, floor, underWay)
   floors[name] = math.max(floors[name] or 0, floor)
   ways[name] = (ways[name] or 0) + underWay
 end
-
-local function text(value) return string.format('%.0f', value) end
 
 local function astrayOf(members, all, id, to, spreadMs, windowMs, floor)
   if spreadMs > windowMs / 2 then return 0 end
@@ -145,13 +172,13 @@ local function astrayOf(members, all, id, to, spreadMs, windowMs, floor)
   return astray
 end
 
-local items = (#KEYS - 3) / ${keptWindows + 2}
+local items = (#KEYS - 4) / ${keptWindows + 2}
 local fields = ${itemFields.length}
 for index = 0, items - 1 do
-  local members = KEYS[4 + index * ${keptWindows + 2}]
-  local window = KEYS[5 + index * ${keptWindows + 2}]
-  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${6 + back} + index * ${keptWindows + 2}]`).join(", ")} }
-  local at = 6 + index * fields
+  local members = KEYS[5 + index * ${keptWindows + 2}]
+  local window = KEYS[6 + index * ${keptWindows + 2}]
+  local befores = { ${Array.from({ length: keptWindows }, (_, back) => `KEYS[${7 + back} + index * ${keptWindows + 2}]`).join(", ")} }
+  local at = 7 + 2 * stated + index * fields
   local number, windowMs, remainingMs, capacity = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   local has, settled, used, need = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
   local want, hungryNow, exits, leave, floor = tonumber(ARGV[at + 9]), ARGV[at + 10], tonumber(ARGV[at + 11]), tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])

@@ -44,6 +44,13 @@ export interface ClaimItem {
   readonly spreadMs: number;
 }
 
+/** Scope whose counts are not used: every member spends its part evenly, which is the quota's floor. */
+export interface SpentEvenly {
+  readonly scope: string;
+  /** Milliseconds for which a member needs that, a whole number above 0. */
+  readonly forMs: number;
+}
+
 export interface Statement {
   /** Name of the member, unique in its group. */
   readonly member: string;
@@ -54,6 +61,8 @@ export interface Statement {
   readonly share: number;
   readonly of: number;
   readonly items: readonly ClaimItem[];
+  /** Scopes that have to be spent evenly by the member's own evidence. */
+  readonly evenly: readonly SpentEvenly[];
 }
 
 /** Answer to one item. */
@@ -97,6 +106,8 @@ export type ClaimReply =
       readonly grants: readonly Grant[];
       readonly halt: string | undefined;
       readonly learning: boolean;
+      /** Scopes that have to be spent evenly by the evidence of any member. */
+      readonly evenly: readonly SpentEvenly[];
       readonly enrolled?: readonly Enrolled[];
     }
   /** It is no member, because its share and those of the others would exceed the whole. */
@@ -142,6 +153,8 @@ export const byName = (a: Enrolled, b: Enrolled): number => (a.member < b.member
 export const learnMs = 3_000;
 /** Reason of a halt without one: an empty text means no halt. */
 export const noReason = "no reason given";
+/** The evidence of a member that has gone counts for so long at most. */
+export const evenlyMsMost = 600_000;
 /**
  * Parts of members without a statement for so long are open to others, and all parts in the last part of a window.
  */

@@ -3,12 +3,13 @@
  *
  * Invariants: of a window with a statement, the engine holds the units it last stated and those granted since; of a
  * window without one, at most the floor, and only soon after the store's last answer. Units of calls that began count
- * as held.
+ * as held. A window that is spent evenly counts as held and spent to the engine's part when counts are used again.
  * Not here: the times of statements (shared-quota.ts), the store (claim.ts).
  */
 import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
 import { type ClaimItem, type Grant, keptWindows, phaseSlackMs } from "./claim.ts";
 import { Demand } from "./demand.ts";
+import { EvenPart } from "./even-part.ts";
 import { GroupReserve, idleGivesBackMs } from "./group-reserve.ts";
 import { SpendRate } from "./spend-rate.ts";
 
@@ -43,6 +44,8 @@ const astrayTimesLeast = 3;
 
 export class HeldUnits {
   readonly name: string;
+  /** Its part of the window while counts are not used. */
+  readonly even: EvenPart;
   /** The last window for which the store has granted units. */
   lastAnswered = Number.NEGATIVE_INFINITY;
   readonly #gauge: FixedWindow;
@@ -62,6 +65,7 @@ export class HeldUnits {
     this.name = name;
     this.#gauge = gauge;
     this.#part = part;
+    this.even = new EvenPart(gauge, part);
     this.#reserve = new GroupReserve(gauge, facts, part);
   }
 
@@ -115,7 +119,7 @@ export class HeldUnits {
   /** A call of so many units was not granted; false where the cause was not a lack of held units. */
   lacks(units: number, rank: Rank, at: number, doubtMs: number): boolean {
     const span = this.#gauge.spanAt(at);
-    if (span === undefined) return false;
+    if (span === undefined || this.even.isActive) return false;
     let isOurs = false;
     for (let index = span.first; index <= span.last; index++) {
       const most = this.most(index, rank, at, doubtMs) ?? Number.POSITIVE_INFINITY;
@@ -159,7 +163,7 @@ export class HeldUnits {
   }
 
   endsAt(at: number): number {
-    return this.#gauge.windowEndsAt(at);
+    return this.even.isActive ? at : this.#gauge.windowEndsAt(at);
   }
 
   /**
@@ -171,7 +175,8 @@ export class HeldUnits {
     if (span === undefined) return [];
     this.#rate.measure(this.#gauge.begun, at);
     const stated: Stated[] = [];
-    for (let index = span.first; index <= span.last; index++) stated.push(this.#stateOf(index, at, isAlone));
+    for (let index = span.first; index <= span.last; index++)
+      stated.push(this.even.isActive ? this.#evenStateOf(index, at) : this.#stateOf(index, at, isAlone));
     this.#demand.stated();
     for (const old of this.#rows.keys()) if (old < span.first - keptWindows) this.#rows.delete(old);
     return stated;
@@ -277,6 +282,39 @@ export class HeldUnits {
       openOrders,
       exitsPerHour,
       spreadMs: Math.ceil(Math.min(2 * gauge.spec.windowMs, gauge.widthMs(at))),
+    };
+    return { held: this, index, item, row, before };
+  }
+
+  /** As `#stateOf`, for a window that is spent evenly: holds the whole part and wants nothing. */
+  #evenStateOf(index: number, at: number): Stated {
+    const gauge = this.#gauge;
+    const { capacity, windowMs } = gauge.spec;
+    const row = this.#rowOf(index);
+    const before = { held: row.held, said: row.said };
+    const part = Math.max(gauge.capacity, gauge.ownOf(index).begun);
+    row.held = part;
+    row.said = true;
+    row.base = part - gauge.open;
+    const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
+    const item: ClaimItem = {
+      scope: this.name,
+      window: index + this.#shift,
+      windowMs,
+      remainingMs,
+      capacity,
+      has: part,
+      settled: row.base,
+      used: 0,
+      need: 0,
+      want: 0,
+      hungry: 0,
+      exits: 0,
+      leave: 0,
+      floor: gauge.capacity,
+      ...this.#reserve.expected(at),
+      // Where windows begin is not known, so the store does not compare it.
+      spreadMs: 2 * windowMs,
     };
     return { held: this, index, item, row, before };
   }

@@ -12,6 +12,7 @@ import {
   type ClaimReply,
   type ClaimStore,
   type Enrolled,
+  evenlyMsMost,
   type Grant,
   keptWindows,
   lastMs,
@@ -19,6 +20,7 @@ import {
   noReason,
   presentMs,
   type ScopeHolding,
+  type SpentEvenly,
   type Statement,
   shareSlack,
   silentMs,
@@ -73,6 +75,8 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #lives = new Map<string, Lives>();
   readonly #scopes = new Map<string, Scope>();
   readonly #roster = new Map<string, Enrolment>();
+  /** Instants until which scopes are spent evenly. */
+  readonly #evenly = new Map<string, number>();
   #halt: string | undefined;
 
   /** `fresh`: it begins without waiting for statements. */
@@ -90,7 +94,7 @@ export class MemoryClaimStore implements ClaimStore {
   }
 
   async claim(statement: Statement): Promise<ClaimReply> {
-    const { member, epoch, seq, share, of, items } = statement;
+    const { member, epoch, seq, share, of, items, evenly: needed } = statement;
     const life = this.#lives.get(member) ?? { epoch, seq: 0 };
     if (life.epoch > epoch) return { kind: "fenced" };
     if (life.epoch === epoch && seq <= life.seq) return { kind: "outdated" };
@@ -101,8 +105,9 @@ export class MemoryClaimStore implements ClaimStore {
     if (sharesBeside(member, enrolled) + share > of + shareSlack && isNew) return { kind: "full", enrolled };
     if (!learning) this.#roster.set(member, { epoch, share, of, heardAt: this.#now() });
     const halt = this.#halt;
+    const evenly = this.#evenlyWith(needed);
     const grants = items.map((item) => this.#grant(statement, item, learning));
-    return { kind: "granted", grants, halt, learning, ...(isNew && { enrolled }) };
+    return { kind: "granted", grants, halt, learning, evenly, ...(isNew && { enrolled }) };
   }
 
   async leave(member: string, epoch: number, scopes: readonly string[]): Promise<void> {
@@ -156,8 +161,18 @@ export class MemoryClaimStore implements ClaimStore {
   lose(): void {
     this.#scopes.clear();
     this.#roster.clear();
+    this.#evenly.clear();
     this.#halt = undefined;
     this.#bornAt = this.#now();
+  }
+
+  #evenlyWith(needed: readonly SpentEvenly[]): readonly SpentEvenly[] {
+    const now = this.#now();
+    const evenly = this.#evenly;
+    for (const { scope, forMs } of needed)
+      evenly.set(scope, Math.max(evenly.get(scope) ?? 0, now + Math.min(forMs, evenlyMsMost)));
+    for (const [scope, until] of evenly) if (until <= now) evenly.delete(scope);
+    return Array.from(evenly, ([scope, until]) => ({ scope, forMs: until - now }));
   }
 
   #grant({ member, epoch, share }: Statement, item: ClaimItem, learning: boolean): Grant {

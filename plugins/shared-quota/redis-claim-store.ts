@@ -17,6 +17,7 @@ import {
   noReason,
   presentMs,
   type ScopeHolding,
+  type SpentEvenly,
   type Statement,
 } from "./claim.ts";
 import { claimScript, grantFields, itemFields, leaveScript, registerScript } from "./claim-script.ts";
@@ -61,10 +62,10 @@ export class RedisClaimStore implements ClaimStore {
     return enrolledIn(rows, now);
   }
 
-  async claim({ member, epoch, seq, share, of, items }: Statement): Promise<ClaimReply> {
+  async claim({ member, epoch, seq, share, of, items, evenly }: Statement): Promise<ClaimReply> {
     const run = await this.#connection.serverId();
-    const keys = [this.#who, this.#haltKey, this.#rosterKey];
-    const numbers: (string | number)[] = [];
+    const keys = [this.#who, this.#haltKey, this.#rosterKey, this.#evenlyKey];
+    const numbers: (string | number)[] = [evenly.length, ...evenly.flatMap(({ scope, forMs }) => [scope, forMs])];
     for (const item of items) {
       keys.push(`${this.#tag}:m:${item.scope}`);
       for (let back = 0; back <= keptWindows; back++) keys.push(this.#windowKey(item.scope, item.window - back));
@@ -74,12 +75,13 @@ export class RedisClaimStore implements ClaimStore {
       redis.claimQuota(keys.length, ...keys, run, member, epoch, seq, share, of, ...numbers),
     );
     if (reply === "fenced" || reply === "outdated") return { kind: reply };
-    const [admitted, roster, halt, isKnown, learning, ...figures] = reply as readonly [
+    const [admitted, roster, halt, isKnown, learning, scopes, ...figures] = reply as readonly [
       number,
       string[],
       string,
       number,
       number,
+      string[],
       ...number[],
     ];
     if (admitted === 0) return { kind: "full", enrolled: enrolledOf(roster) };
@@ -93,6 +95,7 @@ export class RedisClaimStore implements ClaimStore {
       grants,
       halt: isKnown === 1 ? halt : undefined,
       learning: learning === 1,
+      evenly: evenlyOf(scopes),
       ...(isNew && { enrolled: enrolledOf(roster) }),
     };
   }
@@ -139,6 +142,10 @@ export class RedisClaimStore implements ClaimStore {
     return `${this.#tag}:halt`;
   }
 
+  get #evenlyKey(): string {
+    return `${this.#tag}:evenly`;
+  }
+
   get #rosterKey(): string {
     return `${this.#tag}:roster`;
   }
@@ -165,6 +172,13 @@ export const enrolledIn = (roster: Readonly<Record<string, string>>, now: number
     })
     .filter(({ heardMs }) => heardMs <= presentMs)
     .toSorted(byName);
+
+const evenlyOf = (told: readonly string[]): readonly SpentEvenly[] => {
+  const evenly: SpentEvenly[] = [];
+  for (let place = 0; place + 1 < told.length; place += 2)
+    evenly.push({ scope: told[place] as string, forMs: Number(told[place + 1]) });
+  return evenly;
+};
 
 const enrolledOf = (roster: readonly string[]): readonly Enrolled[] => {
   const found: Enrolled[] = [];

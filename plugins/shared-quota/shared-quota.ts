@@ -5,14 +5,14 @@
  * Every window that begins is stated within a third of a second. While the store is silent nothing further is sent;
  * windows without a statement use the floor for two windows, then the engine's part and the service's own counts. An
  * engine whose name was registered again by a younger one may send only exits, and so may an engine for whose share the
- * group has no room.
+ * group has no room. A window whose counts one engine does not trust is spent evenly by all of them.
  * Not here: held units (held-units.ts), the store (claim.ts), the order of use of what is left (quota/).
  */
 
 import type { Ceiling, Division, DivisionFacts, FixedWindow, LimitWindow, Rank, Timer } from "sluice/extension";
 import { NotSent } from "sluice/plugins/redis";
 import { AloneState } from "./alone-state.ts";
-import type { ClaimReply, Enrolled } from "./claim.ts";
+import type { ClaimReply, Enrolled, SpentEvenly } from "./claim.ts";
 import { nextPoll, nextStatement, waits } from "./claim-schedule.ts";
 import { isDivided } from "./divided-windows.ts";
 import { aloneText, astrayText, enrolmentDoubts, fullText } from "./enrolment.ts";
@@ -51,6 +51,8 @@ export class SharedQuota implements Division {
   #timer: Timer | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   readonly #alone = new AloneState();
+  /** Instants until which scopes are spent evenly, by their names. */
+  readonly #evenlyUntil = new Map<string, number>();
 
   constructor(options: SharedQuotaOptions) {
     this.#options = options;
@@ -89,6 +91,9 @@ export class SharedQuota implements Division {
     const held = new HeldUnits(name, window, this.#facts as DivisionFacts, share / of);
     held.divided = !this.#alone.isAlone;
     this.#scopes.set(window, held);
+    const now = this.#options.clock.now();
+    const evenlyUntil = this.#evenlyUntil.get(name) ?? now;
+    if (now < evenlyUntil) held.even.hear(evenlyUntil - now, now);
     this.#plan();
   }
 
@@ -97,6 +102,9 @@ export class SharedQuota implements Division {
     if (!isDivided(window)) return alone;
     const blind = window.spec.unit === "weight" ? (this.#facts as DivisionFacts).policy.probeUnits : 0;
     return (endAt, startAt, at) => {
+      const even = this.#scopes.get(window)?.even;
+      if (even?.isActive === true)
+        return this.#isMute && rank === "ordinary" ? 0 : even.most(rank, at, alone(endAt, startAt, at));
       // Which window runs is being looked for, a call at a time.
       if (window.spanAt(at) === undefined) return alone(endAt, startAt, at);
       const index = window.indexOf(startAt, at);
@@ -246,7 +254,8 @@ export class SharedQuota implements Division {
       this.#saidAt = at;
       this.#askedAt = at;
       const items = stated.map(({ item }) => item);
-      this.#hear(await store.claim({ member, epoch: this.#epoch, seq: ++this.#seq, share, of, items }), stated);
+      const evenly = this.#neededEvenly(at);
+      this.#hear(await store.claim({ member, epoch: this.#epoch, seq: ++this.#seq, share, of, items, evenly }), stated);
       return true;
     } catch (error) {
       if (error instanceof NotSent) for (const one of stated) one.held.unsaid(one);
@@ -255,6 +264,21 @@ export class SharedQuota implements Division {
       this.#reconsider();
       return false;
     }
+  }
+
+  #neededEvenly(at: number): readonly SpentEvenly[] {
+    return [...this.#scopes.values()].flatMap(({ name, even }) => {
+      const forMs = even.neededMs(at);
+      return forMs > 0 ? [{ scope: name, forMs }] : [];
+    });
+  }
+
+  /** Takes in which windows are spent evenly. A store that is `learning` has lost its memory and does not know yet. */
+  #hearEvenly(evenly: readonly SpentEvenly[], learning: boolean, now: number): void {
+    if (learning) return;
+    this.#evenlyUntil.clear();
+    for (const { scope, forMs } of evenly) this.#evenlyUntil.set(scope, now + forMs);
+    for (const { name, even } of this.#scopes.values()) even.hear((this.#evenlyUntil.get(name) ?? now) - now, now);
   }
 
   /** There is no room for its share: nothing was stated, and nothing is held. */
@@ -297,6 +321,7 @@ export class SharedQuota implements Division {
       refused ||= one.item.want > 0 && grant.ordinary === 0;
       exitRefused ||= grant.exits < one.item.exits;
     }
+    this.#hearEvenly(reply.evenly, reply.learning, now);
     this.#pollAt = reply.learning ? now + waits.learningMs : refused ? nextPoll(this.#scopes.values(), now) : now;
     this.#exitPollAt = exitRefused ? now + waits.exitRetryMs : now;
     this.#facts?.changed();

@@ -34,7 +34,7 @@ const group = (fresh = true) => {
   ): Promise<ClaimReply> => {
     const seq = (seqs.get(member) ?? 0) + 1;
     seqs.set(member, seq);
-    return store.claim({ member, epoch, seq, share, of, items: [item(over)] });
+    return store.claim({ member, epoch, seq, share, of, items: [item(over)], evenly: [] });
   };
   const granted = async (...asked: Parameters<typeof claim>): Promise<Grant> => {
     const reply = await claim(...asked);
@@ -97,9 +97,29 @@ describe("Claim store in memory", () => {
     expect(await granted("b", { has: 250, want: 0 })).toMatchObject({ foreign: 50, free: 800 });
   });
 
+  it("tells everybody how long a scope is spent evenly, by the longest that a member needs it and ten minutes at most", async () => {
+    const { store, pass } = group();
+    const told = async (member: string, seq: number, forMs?: number) => {
+      const evenly = forMs === undefined ? [] : [{ scope: "uid:u1", forMs }];
+      const reply = await store.claim({ member, epoch: 1, seq, share: 1, of: 9, items: [], evenly });
+      return reply.kind === "granted" ? reply.evenly : reply.kind;
+    };
+    expect(await told("b", 1)).toEqual([]);
+    expect(await told("a", 1, 30_000)).toEqual([{ scope: "uid:u1", forMs: 30_000 }]);
+    pass(1_000);
+    expect(await told("b", 2, 10_000)).toEqual([{ scope: "uid:u1", forMs: 29_000 }]);
+    pass(28_999);
+    expect(await told("b", 3)).toEqual([{ scope: "uid:u1", forMs: 1 }]);
+    pass(1);
+    expect(await told("b", 4)).toEqual([]);
+    expect(await told("a", 2, 9_000_000)).toEqual([{ scope: "uid:u1", forMs: 600_000 }]);
+    store.lose();
+    expect(await told("b", 5)).toEqual([]);
+  });
+
   it("ignores a statement that comes twice or late", async () => {
     const { store } = group();
-    const statement = { member: "a", epoch: 1, seq: 2, share: 1, of: 1, items: [item()] };
+    const statement = { member: "a", epoch: 1, seq: 2, share: 1, of: 1, items: [item()], evenly: [] };
     expect((await store.claim(statement)).kind).toBe("granted");
     expect((await store.claim(statement)).kind).toBe("outdated");
     expect((await store.claim({ ...statement, seq: 1 })).kind).toBe("outdated");

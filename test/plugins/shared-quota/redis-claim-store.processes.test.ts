@@ -106,6 +106,8 @@ describe.skipIf(redisServer === undefined)(
           share,
           of: 12 + whole(1),
           items,
+          // More than the longest time for which it is kept, so that nothing ends during the test.
+          evenly: random.next() < 0.002 ? [{ scope: `uid:u${whole(3)}`, forMs: 700_000 }] : [],
         };
         member.spoke ||= again === undefined;
         if (again === undefined) member.last = [...member.last.slice(-4), statement];
@@ -144,6 +146,7 @@ describe.skipIf(redisServer === undefined)(
             share: 1,
             of: 9,
             items: [{ ...anItem, window, windowMs, remainingMs, spreadMs: 100, floor: 150 }],
+            evenly: [],
           };
         };
         // Both stores call the minute that runs the hundredth.
@@ -175,13 +178,35 @@ describe.skipIf(redisServer === undefined)(
       lua.close();
     });
 
+    it("tells everybody how long a scope is spent evenly", async () => {
+      const store = await settled("evenly");
+      const told = async (member: string, seq: number, evenly: Statement["evenly"] = []) => {
+        const reply = await store.claim({ member, epoch: 1, seq, share: 1, of: 2, items: [anItem], evenly });
+        if (reply.kind !== "granted") throw new Error(reply.kind);
+        expect(reply.grants[0]).toMatchObject({ free: 1_200 });
+        return reply.evenly;
+      };
+      const needed = [
+        { scope: "uid:u1", forMs: 100 },
+        { scope: "ip:home", forMs: 9_000_000 },
+      ];
+      expect(await told("a", 1, needed)).toEqual([needed[0], { scope: "ip:home", forMs: 600_000 }]);
+      // A shorter time changes nothing.
+      const [, address] = await told("b", 1, [{ scope: "ip:home", forMs: 1 }]);
+      expect(address?.forMs).toBeGreaterThan(500_000);
+      let seq = 2;
+      while ((await told("b", seq++)).length > 1) await new Promise((resolve) => setImmediate(resolve));
+      expect((await told("b", seq)).map(({ scope }) => scope)).toEqual(["ip:home"]);
+      store.close();
+    });
+
     it("halts and resumes a group, and shows who holds what", async () => {
       const store = await settled("desk");
       const epoch = await store.register("a", true, ["uid:u1"]);
       await store.halt("enough");
       expect(await store.halted()).toBe("enough");
       const items = [{ ...anItem, has: 40 }];
-      expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items })).toMatchObject({
+      expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items, evenly: [] })).toMatchObject({
         kind: "granted",
         halt: "enough",
       });
@@ -189,7 +214,9 @@ describe.skipIf(redisServer === undefined)(
       await store.halt(undefined);
       expect(await store.halted()).toBeUndefined();
       // That it may go on is known, which a store without its memory does not say.
-      expect(await store.claim({ member: "a", epoch, seq: 2, share: 1, of: 2, items })).toMatchObject({ halt: "" });
+      expect(await store.claim({ member: "a", epoch, seq: 2, share: 1, of: 2, items, evenly: [] })).toMatchObject({
+        halt: "",
+      });
       await store.halt("");
       expect(await store.halted()).toBe("no reason given");
       store.close();
@@ -200,7 +227,7 @@ describe.skipIf(redisServer === undefined)(
       const first = await store.register("a", false, []);
       const second = await store.register("a", false, []);
       expect(second).toBeGreaterThan(first);
-      expect(await store.claim({ member: "a", epoch: first, seq: 1, share: 1, of: 2, items: [] })).toEqual({
+      expect(await store.claim({ member: "a", epoch: first, seq: 1, share: 1, of: 2, items: [], evenly: [] })).toEqual({
         kind: "fenced",
       });
       store.close();
@@ -210,13 +237,15 @@ describe.skipIf(redisServer === undefined)(
       const own = await startRedis();
       const store = await connected(own.url, "fresh");
       const epoch = await store.register("a", true, []);
-      expect(await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items: [anItem] })).toMatchObject({
+      expect(
+        await store.claim({ member: "a", epoch, seq: 1, share: 1, of: 2, items: [anItem], evenly: [] }),
+      ).toMatchObject({
         learning: true,
       });
       await own.stop();
       for (let seq = 2; ; seq++) {
         try {
-          await store.claim({ member: "a", epoch, seq, share: 1, of: 2, items: [anItem] });
+          await store.claim({ member: "a", epoch, seq, share: 1, of: 2, items: [anItem], evenly: [] });
         } catch (error) {
           if (error instanceof NotSent) break;
         }
@@ -227,9 +256,12 @@ describe.skipIf(redisServer === undefined)(
   },
 );
 
-/** Without how long ago others were heard, which is the one thing that a real clock tells. */
-const ageless = (reply: ClaimReply): unknown =>
-  "enrolled" in reply ? { ...reply, enrolled: reply.enrolled?.map((one) => ({ ...one, heardMs: 0 })) } : reply;
+/** Without durations since others were heard or until scopes are no longer spent evenly, which a real clock tells. */
+const ageless = (reply: ClaimReply): unknown => ({
+  ...reply,
+  ...("enrolled" in reply && { enrolled: reply.enrolled?.map((one) => ({ ...one, heardMs: 0 })) }),
+  ...("evenly" in reply && { evenly: reply.evenly.map(({ scope }) => scope).toSorted() }),
+});
 
 const anItem: ClaimItem = {
   scope: "uid:u1",
