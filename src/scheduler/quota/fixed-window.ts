@@ -344,8 +344,8 @@ export class FixedWindow implements LimitWindow {
     return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
-  noteUnexplained(sentAt: number, at: number): void {
-    if (this.#floor.refuse(sentAt, at)) this.fall(at, "refusals that nothing explains");
+  noteUnexplained(sentAt: number, at: number, isRepeated = false): void {
+    if (this.#floor.refuse(sentAt, at, isRepeated)) this.fall(at, "refusals that nothing explains");
   }
 
   shut(at: number): number {
@@ -449,18 +449,13 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Uses counts again if the floor may be left. All use within the last window's length counts in the current one. */
+  /** Uses counts again if the floor may be left. They were compared with what was sent all the time, and agreed. */
   leaveFloor(now: number): void {
     const floor = this.#floor;
     if (!floor.isActive || !floor.mayLeave(now) || this.#phase.openEnded !== undefined) return;
-    const landed = floor.spending.landed(now);
     floor.leave(now);
     this.capacity = this.#limit.capacity;
     this.flows = false;
-    this.reset();
-    const { first, last } = this.#phase.at(now);
-    for (let index = first; index <= last; index++) this.#usage.adopt(index, landed);
-    this.#evidence.hear(now, now, landed, last, last);
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
 

@@ -1,19 +1,21 @@
 /**
  * Floor of a fixed window: decides when its evidence is unreliable, and for how long.
  *
- * A layer falls to the floor after two refusals that nothing explains, and after one shortly after a doubtful count. A
- * long window falls as soon as three of its last forty counts are doubtful. The other layers of the service fall with
- * it, because an answer carries the counts of all of them. On the floor counts change nothing, and 95 % of the capacity
- * is spent evenly, as a careful client without headers does. Meanwhile counts are still compared with what was sent:
- * the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls again
- * soon, the next stay is four times as long.
+ * A layer falls to the floor after two refusals that nothing explains: a key's second after two within some windows, a
+ * longer window if the call that left alone after a refusal is refused, too. One is enough shortly after a doubtful
+ * count. A long window falls as soon as three of its last forty counts are doubtful. The other layers of the service
+ * fall with it, because an answer carries the counts of all of them. On the floor counts change nothing, and 95 % of the
+ * capacity is spent evenly, as a careful client without headers does; less after a refusal. Meanwhile counts are still
+ * compared with what was sent: the layer leaves the floor after a stated number of windows without a refusal and without
+ * doubt. If it falls again soon, the next stay is four times as long.
  *
  * Engines that divide a window fall together and spend their parts of it. An engine that falls with the others waits
  * for a window's length before its first ordinary action, because another one may have spent more than its part.
  *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported,
  * and at most one misreading during a stay; the parts of engines that divide a window add up to its floor at most.
- * Needed by: `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`, `slow-windows-key`.
+ * Needed by: `later-minutes`, `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`,
+ * `slow-windows-key`.
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
 import { EvenSpending } from "./even-spending.ts";
@@ -35,17 +37,18 @@ const floorShare = 0.95;
 /** Part of it that may be spent at once, of a long window and of a short one. */
 const burstShareLong = 1 / 10;
 const burstShare = 1 / 4;
-/** Each refusal on the floor cuts the capacity to this part. It is never cut below this part of the stated capacity. */
-const cutShare = 0.8;
-const leastShare = 0.1;
 /**
- * Number of refusals within this number of windows after which a layer falls to the floor. The same for long windows.
+ * A refusal on the floor cuts the capacity to the first part, because windows may be later still or longer, and one soon
+ * after another to the second part. It is never cut below the least part.
  */
+const cutShare = 0.95;
+const cutShareRepeated = 0.8;
+const leastShare = 0.1;
+/** A refusal on the floor follows another one soon if it does within this number of windows. */
+const cutWindows = 5;
+/** Number of refusals within this number of windows after which a layer falls to the floor. */
 const refusalsMost = 2;
 const refusalWindows = 20;
-const refusalWindowsLong = 12;
-/** A refusal on the floor is attributed to the limit if it follows another one within this number of windows. */
-const cutWindows = 5;
 /** Number of doubtful counts among the last ones that cannot be chance: a long window then falls to the floor. */
 const doubtsMost = 3;
 const countsCompared = 40;
@@ -63,15 +66,12 @@ const cleanWindowsLong = 10;
 const longMs = 10_000;
 const longerEachTime = 4;
 /** A layer falls again soon if it does within this multiple of its last stay. */
-const soonStays = 2;
+const soonStays = 6;
 const longestStays = 256;
 /** Time after contradicting counts of a long window in which no layer of the service uses counts. */
 const distrustMs = 300_000;
-/**
- * Number of steps in which a long window is tried again after a refusal on the floor. After that many refusals in a row
- * each step is twice as long, up to a window.
- */
-const retrySteps = 4;
+/** Part of a long window after which it is tried again after that many refusals in a row. */
+const retryShare = (refusals: number): number => Math.min(1, 2 ** (refusals - 1) / 4);
 
 /** Instant of the latest doubtful count of a service, on any layer: an answer carries the counts of all layers. */
 export class LatestDoubt {
@@ -105,15 +105,20 @@ export class Floor {
   #doubtedAt = Number.NEGATIVE_INFINITY;
   /** Instant of the last refusal on the floor, and number of refusals that followed each other soon. */
   #refusedAt = Number.NEGATIVE_INFINITY;
+  #cutAt = Number.NEGATIVE_INFINITY;
   #refusedInRow = 0;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
   #hasReported = false;
+  /** Limit as known, and the part of it that is spent on the floor. */
+  #capacity: number;
+  #share = floorShare;
 
   constructor(spec: LayerSpec, latestDoubt = new LatestDoubt()) {
     this.#latestDoubt = latestDoubt;
     this.#spec = spec;
+    this.#capacity = spec.capacity;
     this.#isLong = spec.windowMs >= longMs;
     this.#doubtMs = spec.windowMs * (this.#isLong ? doubtWindowsLong : doubtWindows);
     this.spending = new EvenSpending(spec.capacity, spec.windowMs, this.#isLong ? burstShareLong : burstShare);
@@ -125,17 +130,16 @@ export class Floor {
   }
 
   /**
-   * Called when a call that left at `sentAt` was refused for no known reason. Returns true if the layer has to fall to
-   * the floor.
+   * Called when a call that left at `sentAt` was refused for no known reason. `isRepeated`: the call that left alone
+   * before it was refused as well. Returns true if the layer has to fall to the floor.
    */
-  refuse(sentAt: number, at: number): boolean {
+  refuse(sentAt: number, at: number, isRepeated = false): boolean {
     const refusals = this.#refusals;
     // Refusals of calls that were under way together count as one.
     if (this.isActive || sentAt <= (refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
     refusals.push(at);
-    const windows = this.#isLong ? refusalWindowsLong : refusalWindows;
-    while (at - (refusals[0] as number) > windows * this.#spec.windowMs) refusals.shift();
-    return this.isDoubted(at) || refusals.length >= refusalsMost;
+    while (at - (refusals[0] as number) > refusalWindows * this.#spec.windowMs) refusals.shift();
+    return isRepeated || this.isDoubted(at) || refusals.length >= refusalsMost;
   }
 
   /** Called when a count agreed with what was sent. */
@@ -180,13 +184,16 @@ export class Floor {
     this.#cleanFrom = isOwn ? at : Number.NEGATIVE_INFINITY;
     this.isActive = true;
     this.#hasReported = false;
+    this.#share = floorShare;
     this.restate(capacity);
     this.spending.start(this.part < 1 ? at + this.#spec.windowMs : at);
   }
 
   /** Called when another limit is stated. */
   restate(capacity: number): void {
-    this.spending.capacity = Math.floor(capacity * this.part * floorShare);
+    this.#capacity = capacity;
+    const most = capacity * this.part;
+    this.spending.capacity = Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
   }
 
   /**
@@ -206,24 +213,22 @@ export class Floor {
   }
 
   /**
-   * Called when a call was refused on the floor. After a second refusal in a row less is spent. Returns when the next
+   * Called when a call was refused on the floor, or by a refusal that led to it: less is spent. Returns when the next
    * may leave.
    */
   refused(at: number): number {
     this.#cleanFrom = at;
-    const { spending } = this;
     if (at < this.shutUntil) return this.shutUntil;
-    // A single refusal may come from any machine on the way.
-    const isRepeated = at - this.#refusedAt < cutWindows * this.#spec.windowMs;
-    this.#refusedInRow = isRepeated ? this.#refusedInRow + 1 : 1;
-    if (isRepeated)
-      spending.capacity = Math.max(
-        Math.ceil(this.#spec.capacity * this.part * leastShare),
-        Math.floor(spending.capacity * cutShare),
-      );
+    const isSoon = (sinceAt: number): boolean => at - sinceAt < cutWindows * this.#spec.windowMs;
+    this.#refusedInRow = isSoon(this.#refusedAt) ? this.#refusedInRow + 1 : 1;
+    // Further refusals in the same window show nothing new.
+    if (at - this.#cutAt >= this.#spec.windowMs) {
+      this.#share = Math.max(leastShare, this.#share * (isSoon(this.#cutAt) ? cutShareRepeated : cutShare));
+      this.#cutAt = at;
+      this.restate(this.#capacity);
+    }
     this.#refusedAt = at;
-    const windows = this.#isLong ? 2 ** Math.max(0, this.#refusedInRow - retrySteps) / retrySteps : 1;
-    this.shutUntil = at + this.#spec.windowMs * Math.min(1, windows);
+    this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare(this.#refusedInRow) : 1);
     return this.shutUntil;
   }
 

@@ -78,8 +78,11 @@ export interface LimitWindow {
    * late.
    */
   learnLate(ticket: WindowTicket, sentAt: number): boolean;
-  /** Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer. */
-  noteUnexplained(sentAt: number, at: number): void;
+  /**
+   * Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer. `isRepeated`: the
+   * call that left alone before it was refused as well.
+   */
+  noteUnexplained(sentAt: number, at: number, isRepeated?: boolean): void;
   /** Mode of spending: by the counts of the service, or evenly without evidence. */
   readonly mode: QuotaMode;
   /** Called after a refusal or a block: nothing leaves before the window after `at` has certainly begun. */

@@ -206,8 +206,9 @@ export class Routes {
 
 /**
  * Called when the service refused a call without naming the layer. The key's shortest windows are suspected first; the
- * user's minute is suspected when it is near its limit, at a start, or when another refusal follows. Shuts the
- * suspected windows and returns the instant until which the longest is shut.
+ * user's minute is suspected when it is near its limit, at a start, or when another refusal follows. A layer falls to
+ * its floor if nothing explains its refusals. Then shuts the suspected windows and returns the instant until which the
+ * longest is shut.
  */
 export const strike = (
   { parts, route: { windows }, sentAt, probe }: Ticket,
@@ -221,22 +222,28 @@ export const strike = (
   const refusal = { fresh, isRepeated, sole: soleSuspect(windows, parts, sentAt, now), sentAt, now };
   const findings = windows.map((gauge, index) => findingOf(gauge, parts[index] as WindowTicket, refusal));
 
-  const lengths = windows.map(({ spec }) => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY));
-  const shortestMs = Math.min(...lengths);
-  let until = now;
-  for (const [index, gauge] of windows.entries()) {
-    const isShortest = gauge.spec.scope === "key" && gauge.spec.windowMs === shortestMs;
-    if (isShortest || isRepeated || probe || findings[index]?.isSuspect) until = Math.max(until, gauge.shut(now));
-  }
+  const isShortest = shortestOfKey(windows);
+  if (fresh && !findings.some(({ isExplained }) => isExplained))
+    for (const [index, gauge] of windows.entries()) {
+      const isHalfFull = mostOf(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull;
+      // The call that left alone entered another second, so it shows something only about the longer windows.
+      if (isRepeated ? !isShortest(gauge) : isShortest(gauge) && isHalfFull)
+        gauge.noteUnexplained(sentAt, now, isRepeated);
+    }
 
-  const isExplained = findings.some((finding) => finding.isExplained);
-  if (!fresh || isExplained) return until;
-  const suspect = fullest(windows, parts, sentAt, now);
-  suspect?.noteUnexplained(sentAt, now);
-  // After a refusal one call left alone into empty windows. If it is refused as well, a long window may not have begun.
-  if (suspect === undefined && isRepeated)
-    for (const gauge of windows) if (gauge.spec.windowMs > shortestMs) gauge.noteUnexplained(sentAt, now);
-  return until;
+  // Where a long window is on the floor, its schedule decides when to try again.
+  const mayBeAny = (isRepeated || probe) && windows.every((gauge) => gauge.mode !== "floor" || isShortest(gauge));
+  const suspects = windows.filter(
+    (gauge, index) => isShortest(gauge) || mayBeAny || gauge.mode === "floor" || findings[index]?.isSuspect,
+  );
+  return Math.max(now, ...suspects.map((gauge) => gauge.shut(now)));
+};
+
+/** Returns whether a window is one of the shortest that a key has. */
+const shortestOfKey = (windows: readonly LimitWindow[]): ((gauge: LimitWindow) => boolean) => {
+  const lengthOf = ({ spec }: LimitWindow): number => (spec.scope === "key" ? spec.windowMs : Number.POSITIVE_INFINITY);
+  const shortestMs = Math.min(...windows.map(lengthOf));
+  return (gauge) => gauge.spec.scope === "key" && gauge.spec.windowMs === shortestMs;
 };
 
 interface RefusedCall {
@@ -279,21 +286,6 @@ const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolea
 const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
-
-/**
- * The layer that is nearest to its limit. Undefined if none is half full: then a machine in front of the service
- * refused.
- */
-const fullest = (
-  windows: readonly LimitWindow[],
-  parts: readonly WindowTicket[],
-  sentAt: number,
-  now: number,
-): LimitWindow | undefined => {
-  const shares = windows.map((gauge, index) => mostOf(gauge, parts[index] as WindowTicket, sentAt, now));
-  const most = Math.max(...shares);
-  return most < halfFull ? undefined : windows[shares.indexOf(most)];
-};
 
 /**
  * The layer that must have refused, because each other one is not half full and would have reported a change of its

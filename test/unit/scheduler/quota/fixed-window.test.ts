@@ -247,18 +247,32 @@ describe("A minute on the floor", () => {
     expect([call(fallen(), 33_000, 700, 5), call(measured, 33_000, 700, 5)]).toEqual([0, 695]);
   });
 
-  it("is not closed to the end of the minute by a refusal, and spends less after the second", () => {
+  it("is not closed to the end of the minute by a refusal, and spends less after it, and much less after one in the next minute", () => {
     const gauge = fallen();
     const before = gauge.capacity;
     const until = gauge.shut(34_000);
-    expect([until < 60_000, gauge.capacity]).toEqual([true, before]);
+    expect([until < 60_000, gauge.capacity]).toEqual([true, Math.floor(before * 0.95)]);
     gauge.shut(until);
-    expect(gauge.capacity).toBeLessThan(before);
+    expect(gauge.capacity).toBe(Math.floor(before * 0.95));
+    gauge.shut(34_000 + 60_000);
+    expect(gauge.capacity).toBeLessThan(before * 0.8);
   });
 
   it("reports no use of others, and learns no limit from a refusal", () => {
     const gauge = fallen();
     call(gauge, 33_000, 700, 5);
     expect([gauge.foreign(33_010), gauge.learnRefusal(33_100, 33_110)]).toEqual([0, false]);
+  });
+
+  it("is left with the use that was counted meanwhile, and not entered again for that", () => {
+    const gauge = fallen();
+    let at = 33_000;
+    for (; gauge.mode === "floor" && at < 3_600_000; at += 1_000)
+      call(gauge, at, 10 * (1 + Math.floor((at % 60_000) / 1_000)), 10);
+    expect([gauge.mode, gauge.used(at), gauge.foreign(at)]).toEqual(["measured", ((at % 60_000) / 1_000) * 10, 0]);
+    for (const end = at + 180_000; at < end; at += 1_000) {
+      call(gauge, at, 10 * (1 + Math.floor((at % 60_000) / 1_000)), 10);
+      expect(gauge.mode).toBe("measured");
+    }
   });
 });

@@ -93,7 +93,7 @@ describe("A floor", () => {
     expect([floor.mayLeave(63_999), floor.mayLeave(64_000)]).toEqual([false, true]);
   });
 
-  it("holds 95 % of what is stated, a tenth of it at once, and less when refused again within five windows", () => {
+  it("holds 95 % of what is stated, a tenth of it at once, and less with each refusal, most within five windows of another, and once in a window", () => {
     const floor = new Floor(user);
     const { spending } = floor;
     spending.land(500, 0);
@@ -101,16 +101,17 @@ describe("A floor", () => {
     expect([spending.capacity, spending.landed(0), spending.credit(0)]).toEqual([1_140, 500, 0]);
     expect(spending.room(1_000)).toBeCloseTo(19, 9);
     expect([spending.room(60_000), spending.landed(60_000)]).toEqual([114, 0]);
-    expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 1_140]);
+    expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 1_083]);
     // Refused while it was shut: the same episode.
-    expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_140]);
-    expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_140]);
-    expect([floor.refused(659_999), spending.capacity]).toEqual([674_999, 912]);
-    for (let time = 1; time < 40; time++) floor.refused(660_000 + 20_000 * time);
+    expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_083]);
+    expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_028]);
+    expect([floor.refused(659_999), spending.capacity]).toEqual([689_999, 823]);
+    expect([floor.refused(719_998), spending.capacity]).toEqual([779_998, 823]);
+    for (let time = 2; time < 40; time++) floor.refused(660_000 + 60_000 * time);
     expect(spending.capacity).toBe(120);
   });
 
-  it("tries a minute that stays shut at each of its quarters, then less often, and at each again after five minutes", () => {
+  it("tries a minute that stays shut after a quarter of it, a half, and each whole one, and after a quarter again five minutes later", () => {
     const floor = new Floor(user);
     floor.enter(0, 1_200);
     let at = 0;
@@ -120,7 +121,7 @@ describe("A floor", () => {
         at = floor.refused(at);
         return at - from;
       });
-    expect(waits(7)).toEqual([15_000, 15_000, 15_000, 15_000, 30_000, 60_000, 60_000]);
+    expect(waits(4)).toEqual([15_000, 30_000, 60_000, 60_000]);
     at += 300_000;
     expect(waits(1)).toEqual([15_000]);
   });
@@ -235,7 +236,7 @@ describe("A user's window on the floor, divided among engines", () => {
     // A tenth of the part is the least.
     expect(gauge.capacity).toBe(30);
     gauge.floor.restate(600);
-    expect(gauge.floor.spending.capacity).toBe(142);
+    expect(gauge.floor.spending.capacity).toBe(15);
   });
 
   it("has no use by others, whatever its counts say", () => {

@@ -310,10 +310,10 @@ describe("A 429 at the ledger", () => {
     expect(ledger.ask(charge(), "exit", noon + 12_001)).toMatchObject({ granted: false, why: "start" });
   });
 
-  it("struck again, the minute is shut", () => {
+  it("struck again in an empty minute, the minute is tried again after a quarter of it", () => {
     const ledger = warm();
     refuse(ledger, noon + 11_500);
-    expect(refuse(ledger, noon + 12_000)).toBe(noon + 60_000);
+    expect(refuse(ledger, noon + 12_000)).toBe(noon + 12_005 + 15_000);
   });
 
   it("near the user's limit, the minute is shut at once", () => {
