@@ -381,10 +381,10 @@ export class CountEvidence {
 
   /** A window that begins is empty, and does not fill up again in a short time. */
   #isShallow(before: number, used: number, ms: number): boolean {
-    const { capacity, scope, windowMs } = this.#parts.spec;
-    return (
-      scope !== "key" && ms <= windowMs * briskShare && used > capacity / 2 && before - used < capacity * leapShare
-    );
+    const { spec, usage } = this.#parts;
+    const { capacity, scope, windowMs } = spec;
+    const isHalfFull = used - usage.missing > capacity / 2;
+    return scope !== "key" && ms <= windowMs * briskShare && isHalfFull && before - used < capacity * leapShare;
   }
 
   /** A count that fell unexpectedly is confirmed if a call that left afterwards got the same count or a little more. */

@@ -113,10 +113,13 @@ describe("A count that fell where no window can have begun", () => {
   });
 
   it("is doubtful, too, where a window begins that is still full", () => {
-    const full = (used: number, held: number) => {
+    const full = (used: number, held: number, missing = 0) => {
       const of = stage({ ...user, capacity: 100 }, { lo: 0, hi: 60_000 });
+      of.usage.missing = missing;
       return of.evidence.learnBoundary({ ...before, used: held }, 510_000, 510_020, used);
     };
     expect([full(80, 95), full(50, 60), full(60, 90)]).toEqual(["shallow", "begins", "begins"]);
+    // The missing part of the capacity is in every count: it does not make a window full.
+    expect([full(80, 95, 29), full(80, 95, 30)]).toEqual(["shallow", "begins"]);
   });
 });

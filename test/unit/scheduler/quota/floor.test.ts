@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createContract } from "../../../../src/contract/contract.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { Floor, LatestDoubt, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
-import { layersOf } from "../../../../src/scheduler/quota/layers.ts";
+import { type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const [, user, key] = layersOf(createContract()) as [never, never, never];
@@ -135,6 +135,22 @@ describe("A key's window whose service counts another layer in contradictions", 
     for (const at of [100, 200, 300]) ofUser.doubt(at, at);
     gauge.end(gauge.begin(1, 400), 400, 410, 1, true);
     expect([gauge.mode, gauge.capacity]).toEqual(["floor", 9]);
+  });
+});
+
+describe("An address whose limit was cut to a third", () => {
+  it("stays measured where a new minute's counts are little below the last ones", () => {
+    const [address] = layersOf(createContract()) as [LayerSpec];
+    const gauge = new FixedWindow(address, "home", fixedClock(0, 0));
+    const call = (at: number, used: number): void => {
+      gauge.end(gauge.begin(1, at), at, at + 10, used, true);
+    };
+    for (let minute = 1; minute <= 3; minute++) {
+      for (let count = 1; count <= 290; count++) call(minute * 60_000 + 100 * count, 800 + count);
+      call(minute * 60_000 + 59_900, 1_091);
+    }
+    for (let count = 1; count <= 5; count++) call(240_000 + 100 * count, 800 + count);
+    expect([gauge.mode, gauge.missing]).toEqual(["measured", 800]);
   });
 });
 
