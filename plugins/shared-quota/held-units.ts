@@ -3,7 +3,8 @@
  *
  * Invariants: of a window with a statement, the engine holds the units it last stated and those granted since; of a
  * window without one, at most the floor, and only soon after the store's last answer. Units of calls that began count
- * as held. A window that is spent evenly counts as held and spent to the engine's part when counts are used again.
+ * as held. Of a window that is spent evenly the engine's part is held, also for the rest of the window in which counts are
+ * used again.
  * Not here: the times of statements (shared-quota.ts), the store (claim.ts).
  */
 import type { DivisionFacts, FixedWindow, Rank } from "sluice/extension";
@@ -292,10 +293,9 @@ export class HeldUnits {
     const { capacity, windowMs } = gauge.spec;
     const row = this.#rowOf(index);
     const before = { held: row.held, said: row.said };
-    const part = Math.max(gauge.capacity, gauge.ownOf(index).begun);
+    const part = Math.max(gauge.capacity, this.#begunIn(index, row));
     row.held = part;
     row.said = true;
-    row.base = part - gauge.open;
     const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
     const item: ClaimItem = {
       scope: this.name,
@@ -304,7 +304,7 @@ export class HeldUnits {
       remainingMs,
       capacity,
       has: part,
-      settled: row.base,
+      settled: part - gauge.open,
       used: 0,
       need: 0,
       want: 0,

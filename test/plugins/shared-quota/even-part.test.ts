@@ -219,6 +219,9 @@ describe("Engines of a group, one of which does not trust the counts of a divide
     expect(desk.modes()).toBe("a floor, b floor, c floor");
     await desk.until(1_001 * second);
     expect(desk.modes()).toBe("a measured, b measured, c measured");
+    // Of the minute in which they leave it the rest beside their parts is free for exits.
+    await desk.until(1_005 * second);
+    expect(desk.engines.get("c")?.call("exit")).toBe(true);
     expect(desk.most(191 * second, 940 * second)).toBeLessThanOrEqual(1_140);
     expect(desk.most(191 * second, 399 * second)).toBeGreaterThan(880);
     for (const name of ["a", "b", "c"]) expect(desk.most(191 * second, 940 * second, name)).toBeLessThanOrEqual(380);
