@@ -10,7 +10,7 @@
  */
 import type { Division } from "./division.ts";
 import { type ForeignUsage, type LateUsage, lateMargin, newsMsMax, newsWeight, othersMargin } from "./foreign-usage.ts";
-import type { Charge } from "./layers.ts";
+import { type Charge, isLong } from "./layers.ts";
 import type { Ceiling, LimitWindow } from "./limit-window.ts";
 import { type LimiterParts, limiterParts } from "./parts.ts";
 import {
@@ -44,10 +44,6 @@ interface Client {
   late: LateUsage | undefined;
 }
 
-/**
- * In shorter windows a few slots are enough for exits. In longer windows used quota does not return for a long time.
- */
-const longMs = 10_000;
 const shareMs = 300;
 const yieldMs = 3_000;
 const yieldMore = 2;
@@ -105,7 +101,7 @@ export class Allowances {
     const { capacity } = gauge;
     const { unit, windowMs } = gauge.spec;
     if (unit !== "weight") {
-      if (windowMs < longMs) return Math.max(0, this.policy.keySlots);
+      if (!isLong(windowMs)) return Math.max(0, this.policy.keySlots);
       return Math.round(capacity - this.#ordinaryCalls(gauge, this.#clientOf(nameOf(gauge)), false)(endAt, at, at));
     }
     const free = this.#ordinaryWeight(
@@ -204,7 +200,7 @@ export class Allowances {
       const weight = charge.uid === undefined ? undefined : this.#weightOf(charge.uid);
       return (endAt, _startAt, at) => Math.min(gauge.paced(at), this.#ordinaryKey(gauge, kept(), weight, at, endAt));
     }
-    if (unit !== "weight" && windowMs < longMs) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept());
+    if (unit !== "weight" && !isLong(windowMs)) return (_endAt, _startAt, at) => Math.min(gauge.paced(at), kept());
     const client = this.#clientOf(nameOf(gauge));
     return unit === "weight"
       ? this.#ordinaryWeight(gauge, client, charge.weight, least)

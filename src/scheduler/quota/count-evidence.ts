@@ -14,7 +14,7 @@
  * Not here: where an answer is charged (fixed-window.ts), where windows begin (window-phase.ts).
  */
 import type { CountLag, StaleCounts } from "./count-lag.ts";
-import type { LayerSpec } from "./layers.ts";
+import { isLong, type LayerSpec } from "./layers.ts";
 import type { LearnedLimit } from "./learned-limit.ts";
 import type { WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
@@ -40,8 +40,6 @@ const spanShare = 0.9;
 const briskShare = 1 / 60;
 /** Largest part of a capacity that others are assumed to use between two answers. Above it a count is doubtful. */
 const leapShare = 0.25;
-/** Shorter windows leave no time to confirm a count with another call. */
-const confirmedMsLeast = 10_000;
 /** Number of looks where counts lag: the count of the first look may lack that look itself. */
 const looksLagging = 3;
 /** A call whose answer takes longer than this does not hold up other calls. */
@@ -358,16 +356,17 @@ export class CountEvidence {
     const { windowMs, scope, unit } = spec;
     // A lagging count is that of the call before, which may have landed a window earlier.
     const [afterAt, first] = lagging ? [before.beforeAt, before.first - 1] : [before.sentAt, before.first];
-    const isLong = receivedAt - afterAt >= windowMs * spanShare;
+    const wasSilent = receivedAt - afterAt >= windowMs * spanShare;
     // After such a long silence more than one window may have begun.
-    if (isLong && phase.openEnded === undefined) return "begins";
+    if (wasSilent && phase.openEnded === undefined) return "begins";
     // Counts of one layer are no evidence for the windows of another. The calendar follows the layer with the shortest
     // windows.
-    if (scope === "key" && !isLong) clock.observeBoundary(afterAt, receivedAt, windowMs);
+    if (scope === "key" && !wasSilent) clock.observeBoundary(afterAt, receivedAt, windowMs);
     // A call may have no weight.
     if (before.used === used && (unit === "weight" || lagging)) return "begins";
     const isExpected = phase.expects(afterAt, receivedAt, first, before.last);
-    if (!isExpected && windowMs >= confirmedMsLeast && !this.#isConfirmed(used, sentAt, receivedAt)) return "doubtful";
+    // A short window leaves no time to confirm a count with another call.
+    if (!isExpected && isLong(windowMs) && !this.#isConfirmed(used, sentAt, receivedAt)) return "doubtful";
     const isShallow = this.#isShallow(before.used, used, receivedAt - afterAt);
     const isMoved = !phase.fell(afterAt, receivedAt, first, before.last);
     if (phase.openEnded !== undefined) {

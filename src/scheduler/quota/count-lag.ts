@@ -7,7 +7,7 @@
  * others proves nothing.
  * Needed by: `behind`, `behind-key`, `counts-before-key`.
  */
-import type { LayerSpec } from "./layers.ts";
+import { isLong, type LayerSpec } from "./layers.ts";
 import type { WindowCounts } from "./window-slots.ts";
 
 const proofsNeeded = 4;
@@ -66,15 +66,15 @@ export class CountLag {
 /** Number of proofs that a single call is worth if its count is that of the burst before it. */
 const loneProofs = 2;
 
-/** Longer windows are not compared: they may contain a misplaced call, which changes all later counts. */
-const windowMsMax = 10_000;
-
 /**
  * Units of the newest window whose answers carried the count of another window, and the evidence of its counts for a
  * lag.
  */
 export class StaleCounts {
-  /** True if windows of the layer are compared. Those of other layers are no evidence. */
+  /**
+   * True if windows of the layer are compared: of requests, and short ones. A long window may contain a misplaced call,
+   * which changes all later counts.
+   */
   readonly compares: boolean;
   readonly #lag: CountLag;
   readonly #windowMs: number;
@@ -93,7 +93,7 @@ export class StaleCounts {
   constructor(lag: CountLag, { unit, windowMs }: LayerSpec) {
     this.#lag = lag;
     this.#windowMs = windowMs;
-    this.compares = unit === "requests" && windowMs < windowMsMax;
+    this.compares = unit === "requests" && !isLong(windowMs);
   }
 
   /** Called when an answer of `window` carried the count of another window. */

@@ -69,6 +69,11 @@ export interface Charge {
   readonly instId?: string | undefined;
 }
 
+const longMs = 10_000;
+
+/** Returns true if a window of this length is long: used quota does not return soon, as it does in a second. */
+export const isLong = (windowMs: number): boolean => windowMs >= longMs;
+
 const scopeOf = ({ scope }: LayerSpec, { ip, uid, key, instId }: Charge): string | undefined => {
   switch (scope) {
     case "ip":
