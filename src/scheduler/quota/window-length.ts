@@ -25,8 +25,7 @@ interface Fall {
 const driftMost = 650 / 1e6;
 /** Largest error of a length that is not believed, in parts of it. */
 export const lengthError = 1 / 150;
-/** Windows of this length and longer are entered seldom enough for a margin. */
-export const longMs = 10_000;
+const longMs = 10_000;
 /** The beginning from which lengths are measured is replaced by one that is known to less than this part of its width. */
 const narrowerShare = 3 / 4;
 

@@ -13,7 +13,7 @@
  * (count-evidence.ts).
  */
 import type { ServerClock } from "./server-clock.ts";
-import { lengthError, longMs, WindowLength } from "./window-length.ts";
+import { lengthError, WindowLength } from "./window-length.ts";
 
 interface Interval {
   lo: number;
@@ -184,11 +184,11 @@ export class WindowPhase {
 
   /**
    * Returns true if falls alone, without the calendar, show almost as well that a call leaving at `at` lands in `index`
-   * or later. They do not show it for a short window while beginnings are known to be late: each may be later still.
+   * or later.
    */
   proves(index: number, at: number): boolean {
     const own = this.#own;
-    if (own === undefined || (this.#windowMs < longMs && this.#lateMsAt(at) > 0)) return false;
+    if (own === undefined) return false;
     if (this.#trustsCalendar && this.proofs >= proofsSure) return true;
     const ms = at - own.asOf;
     return (
