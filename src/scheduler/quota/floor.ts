@@ -3,11 +3,11 @@
  *
  * A layer falls to the floor after two refusals that nothing explains: a key's second after two within some windows, a
  * longer window if the call that left alone after a refusal is refused, too. One is enough shortly after a doubtful
- * count. A long window falls as soon as three of its last forty counts are doubtful. The other layers of the service
- * fall with it, because an answer carries the counts of all of them. On the floor counts change nothing, and 95 % of the
- * capacity is spent evenly, as a careful client without headers does; less after a refusal. Meanwhile counts are still
- * compared with what was sent: the layer leaves the floor after a stated number of windows without a refusal and without
- * doubt. If it falls again soon, the next stay is four times as long.
+ * count, or after a stay. A long window falls as soon as three of its last forty counts are doubtful. The other layers
+ * of the service fall with it, because an answer carries the counts of all of them. On the floor counts change nothing,
+ * and 95 % of the capacity is spent evenly, as a careful client without headers does; less after a refusal. Meanwhile
+ * counts are still compared with what was sent: the layer leaves the floor after a stated number of windows without a
+ * refusal and without doubt. If it falls again soon, the next stay is four times as long.
  *
  * Engines that divide a window fall together and spend their parts of it. An engine that falls with the others waits
  * for a window's length before its first ordinary action, because another one may have spent more than its part.
@@ -19,7 +19,7 @@
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
 import { EvenSpending } from "./even-spending.ts";
-import type { LayerSpec } from "./layers.ts";
+import { isLong, type LayerSpec } from "./layers.ts";
 import type { Ceiling, QuotaMode } from "./limit-window.ts";
 
 /** Change of a layer's mode, and its reason in words. */
@@ -38,8 +38,8 @@ const floorShare = 0.95;
 const burstShareLong = 1 / 10;
 const burstShare = 1 / 4;
 /**
- * A refusal on the floor cuts the capacity to the first part, because windows may be later still or longer, and one soon
- * after another to the second part. It is never cut below the least part.
+ * A refusal on the floor cuts the capacity once to the first part, because windows may be later still or longer, and one
+ * soon after another to the second part of what is left. It is never cut below the least part.
  */
 const cutShare = 0.95;
 const cutShareRepeated = 0.8;
@@ -57,13 +57,9 @@ const countsCompared = 40;
  */
 const doubtWindows = 60;
 const doubtWindowsLong = 5;
-/**
- * Number of windows on the floor without a refusal before counts are used again; the same for windows longer than
- * `longMs`.
- */
+/** Number of windows on the floor without a refusal before counts are used again; the same for long windows. */
 const cleanWindows = 5;
 const cleanWindowsLong = 10;
-const longMs = 10_000;
 const longerEachTime = 4;
 /** A layer falls again soon if it does within this multiple of its last stay. */
 const soonStays = 6;
@@ -119,7 +115,7 @@ export class Floor {
     this.#latestDoubt = latestDoubt;
     this.#spec = spec;
     this.#capacity = spec.capacity;
-    this.#isLong = spec.windowMs >= longMs;
+    this.#isLong = isLong(spec.windowMs);
     this.#doubtMs = spec.windowMs * (this.#isLong ? doubtWindowsLong : doubtWindows);
     this.spending = new EvenSpending(spec.capacity, spec.windowMs, this.#isLong ? burstShareLong : burstShare);
   }
@@ -139,7 +135,8 @@ export class Floor {
     if (this.isActive || sentAt <= (refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
     refusals.push(at);
     while (at - (refusals[0] as number) > refusalWindows * this.#spec.windowMs) refusals.shift();
-    return isRepeated || this.isDoubted(at) || refusals.length >= refusalsMost;
+    const isSoon = at - this.#leftAt < this.stayMs;
+    return isRepeated || isSoon || this.isDoubted(at) || refusals.length >= refusalsMost;
   }
 
   /** Called when a count agreed with what was sent. */
@@ -223,7 +220,7 @@ export class Floor {
     this.#refusedInRow = isSoon(this.#refusedAt) ? this.#refusedInRow + 1 : 1;
     // Further refusals in the same window show nothing new.
     if (at - this.#cutAt >= this.#spec.windowMs) {
-      this.#share = Math.max(leastShare, this.#share * (isSoon(this.#cutAt) ? cutShareRepeated : cutShare));
+      this.#share = isSoon(this.#cutAt) ? Math.max(leastShare, this.#share * cutShareRepeated) : floorShare * cutShare;
       this.#cutAt = at;
       this.restate(this.#capacity);
     }

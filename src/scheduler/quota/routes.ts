@@ -225,10 +225,9 @@ export const strike = (
   const isShortest = shortestOfKey(windows);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
-      const isHalfFull = mostOf(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull;
-      // The call that left alone entered another second, so it shows something only about the longer windows.
-      if (isRepeated ? !isShortest(gauge) : isShortest(gauge) && isHalfFull)
-        gauge.noteUnexplained(sentAt, now, isRepeated);
+      const isHalfFull = mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull;
+      // The call that left alone entered another second, so only of the longer windows it is the second refusal.
+      if (isShortest(gauge) ? isHalfFull : isRepeated) gauge.noteUnexplained(sentAt, now, !isShortest(gauge));
     }
 
   // Where a long window is on the floor, its schedule decides when to try again.
@@ -286,6 +285,13 @@ const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolea
 const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
+
+/** Same, with the window before: one that is entered may not have begun. */
+const mostAround = (gauge: LimitWindow, part: WindowTicket, sentAt: number, now: number): number =>
+  Math.max(
+    mostOf(gauge, part, sentAt, now),
+    gauge instanceof FixedWindow ? gauge.usedIn(part.first - 1) / gauge.capacity : 0,
+  );
 
 /**
  * The layer that must have refused, because each other one is not half full and would have reported a change of its

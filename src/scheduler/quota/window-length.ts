@@ -10,6 +10,7 @@
  * Needed by: `slow-windows`, `slow-windows-key`.
  * Not here: which window began (window-phase.ts).
  */
+import { isLong } from "./layers.ts";
 
 /** Window that began between two instants, as a count that fell has shown. */
 interface Fall {
@@ -25,7 +26,6 @@ interface Fall {
 const driftMost = 650 / 1e6;
 /** Largest error of a length that is not believed, in parts of it. */
 export const lengthError = 1 / 150;
-const longMs = 10_000;
 /** The beginning from which lengths are measured is replaced by one that is known to less than this part of its width. */
 const narrowerShare = 3 / 4;
 
@@ -39,7 +39,7 @@ export class WindowLength {
   #from: Fall | undefined;
 
   /** The stated length may be wrong by `error`, in parts of it. */
-  constructor(windowMs: number, error = windowMs < longMs ? 0 : lengthError) {
+  constructor(windowMs: number, error = isLong(windowMs) ? lengthError : 0) {
     this.#windowMs = windowMs;
     this.#error = Math.max(driftMost, error);
     this.#later = this.#earlier = this.#error;

@@ -12,6 +12,7 @@
  * Not here: use (window-usage.ts), how long windows last (window-length.ts), which answers are evidence
  * (count-evidence.ts).
  */
+import { isLong } from "./layers.ts";
 import type { ServerClock } from "./server-clock.ts";
 import { lengthError, WindowLength } from "./window-length.ts";
 
@@ -184,11 +185,11 @@ export class WindowPhase {
 
   /**
    * Returns true if falls alone, without the calendar, show almost as well that a call leaving at `at` lands in `index`
-   * or later.
+   * or later. They do not show it for a short window while beginnings are known to be late: each may be later still.
    */
   proves(index: number, at: number): boolean {
     const own = this.#own;
-    if (own === undefined) return false;
+    if (own === undefined || (!isLong(this.#windowMs) && this.#lateMsAt(at) > 0)) return false;
     if (this.#trustsCalendar && this.proofs >= proofsSure) return true;
     const ms = at - own.asOf;
     return (

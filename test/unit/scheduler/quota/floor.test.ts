@@ -93,7 +93,7 @@ describe("A floor", () => {
     expect([floor.mayLeave(63_999), floor.mayLeave(64_000)]).toEqual([false, true]);
   });
 
-  it("holds 95 % of what is stated, a tenth of it at once, and less with each refusal, most within five windows of another, and once in a window", () => {
+  it("holds 95 % of what is stated, a tenth of it at once, less after a refusal, and still less after each within five windows of another, once in a window", () => {
     const floor = new Floor(user);
     const { spending } = floor;
     spending.land(500, 0);
@@ -104,11 +104,21 @@ describe("A floor", () => {
     expect([floor.refused(60_000), spending.capacity]).toEqual([75_000, 1_083]);
     // Refused while it was shut: the same episode.
     expect([floor.refused(60_010), spending.capacity]).toEqual([75_000, 1_083]);
-    expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_028]);
-    expect([floor.refused(659_999), spending.capacity]).toEqual([689_999, 823]);
-    expect([floor.refused(719_998), spending.capacity]).toEqual([779_998, 823]);
+    expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_083]);
+    expect([floor.refused(659_999), spending.capacity]).toEqual([689_999, 866]);
+    expect([floor.refused(719_998), spending.capacity]).toEqual([779_998, 866]);
     for (let time = 2; time < 40; time++) floor.refused(660_000 + 60_000 * time);
     expect(spending.capacity).toBe(120);
+  });
+
+  it("is entered again by one refusal for as long as its last stay was", () => {
+    const fallsAgain = (afterMs: number): boolean => {
+      const floor = new Floor(key);
+      floor.enter(0, 10);
+      floor.leave(5_000);
+      return floor.refuse(5_000 + afterMs, 5_000 + afterMs);
+    };
+    expect([fallsAgain(4_999), fallsAgain(5_000)]).toEqual([true, false]);
   });
 
   it("tries a minute that stays shut after a quarter of it, a half, and each whole one, and after a quarter again five minutes later", () => {

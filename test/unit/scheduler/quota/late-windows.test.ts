@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { LatestDoubt } from "../../../../src/scheduler/quota/floor.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
+import { limiterParts } from "../../../../src/scheduler/quota/parts.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
+import { lengthError, WindowLength } from "../../../../src/scheduler/quota/window-length.ts";
 import { WindowPhase } from "../../../../src/scheduler/quota/window-phase.ts";
-import { user } from "../../../support/harness/evidence.ts";
+import { second, user } from "../../../support/harness/evidence.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 /** A window after four beginnings where they were expected; window 5 was spent to `used`. */
@@ -100,6 +102,24 @@ describe("A call refused at the beginning of a window that had surely begun", ()
     expect(phase.learnLate(11, 11_030)).toBe(true);
     begin(12, 20);
     expect(phase.begins(21, 21_000)).toBeGreaterThan(21_040);
+  });
+
+  it.each([
+    ["a second", 1_000, 1],
+    ["a minute", 60_000, 10],
+  ])("lets one call at a time into %s that may be late, if it is short", (_, windowMs, entering) => {
+    const phase = new WindowPhase(windowMs, fixedClock(0, 0), new WindowLength(windowMs, lengthError));
+    const parts = { ...limiterParts, phase: () => phase };
+    const gauge = new FixedWindow({ ...second, windowMs }, "k", fixedClock(0, 0), undefined, { parts });
+    for (let used = 0; used < 60; used++) {
+      const at = Math.round((1 + used / 10) * windowMs);
+      gauge.end(gauge.begin(1, at), at, at + 10, 1 + (used % 10), true);
+    }
+    phase.learnLate(7, 7 * windowMs + 1);
+    const at = 7.06 * windowMs;
+    let left = 0;
+    for (; gauge.blockedUntil(1, at, () => 10) === undefined; left++) gauge.begin(1, at);
+    expect(left).toBe(entering);
   });
 
   it("shows nothing once a count tells that the window itself was full", () => {

@@ -192,8 +192,10 @@ describe("A refusal that nothing explains", () => {
   });
 
   it("is noted in the other windows, if the call left alone after another refusal", () => {
-    const second: Shown = { scope: "key", used: 97 };
-    expect(unexplainedIn({ second, minute: { used: 2 }, address: { used: 60 } }, 2)).toEqual(["minute", "address"]);
+    const second = (used: number): Shown => ({ scope: "key", used });
+    const others = { minute: { used: 2 }, address: { used: 60 } };
+    expect(unexplainedIn({ second: second(2), ...others }, 2)).toEqual(["minute", "address"]);
+    expect(unexplainedIn({ second: second(97), ...others }, 2)).toEqual(["second", "minute", "address"]);
     // A call without a key.
     expect(unexplainedIn({ minute: { used: 2 }, address: { used: 60 } }, 2)).toEqual(["minute", "address"]);
   });
@@ -260,6 +262,20 @@ describe("A refusal", () => {
     strike(ticket, new ProbeState(0), { noteRefusal: () => undefined }, 540);
     const unlimited = (): number => 10;
     expect(windows.map((gauge) => gauge.blockedUntil(1, 600, unlimited) !== undefined)).toEqual([false, true, true]);
+  });
+
+  it("of calls that entered seconds alone after full ones takes the key to its floor", () => {
+    const spec = layers.find(({ name }) => name === "key") as LayerSpec;
+    const second = new FixedWindow(spec, "k", fixedClock(-20, 20));
+    const modeAfter = (from: number): string => {
+      for (let call = 1; call <= 10; call++) second.end(second.begin(1, from), from, from + 30, call, true);
+      const part = second.begin(1, from + 800);
+      second.end(part, from + 800, from + 830, undefined, false);
+      const ticket = { parts: [part], route: { windows: [second] }, sentAt: from + 800, probe: false };
+      strike(ticket as unknown as Ticket, new ProbeState(0), { noteRefusal: () => undefined }, from + 830);
+      return second.mode;
+    };
+    expect([60_250, 63_250].map(modeAfter)).toEqual(["measured", "floor"]);
   });
 
   it("of a call that left alone into empty windows after a refusal takes the long windows to their floor", () => {
