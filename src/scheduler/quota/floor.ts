@@ -220,7 +220,8 @@ export class Floor {
     this.#refusedInRow = isSoon(this.#refusedAt) ? this.#refusedInRow + 1 : 1;
     // Further refusals in the same window show nothing new.
     if (at - this.#cutAt >= this.#spec.windowMs) {
-      this.#share = isSoon(this.#cutAt) ? Math.max(leastShare, this.#share * cutShareRepeated) : floorShare * cutShare;
+      const share = isSoon(this.#cutAt) ? this.#share * cutShareRepeated : Math.min(this.#share, floorShare * cutShare);
+      this.#share = Math.max(leastShare, share);
       this.#cutAt = at;
       this.restate(this.#capacity);
     }

@@ -107,6 +107,8 @@ describe("A floor", () => {
     expect([floor.refused(360_000), spending.capacity]).toEqual([375_000, 1_083]);
     expect([floor.refused(659_999), spending.capacity]).toEqual([689_999, 866]);
     expect([floor.refused(719_998), spending.capacity]).toEqual([779_998, 866]);
+    // It does not raise what is spent.
+    expect([floor.refused(1_200_000), spending.capacity]).toEqual([1_215_000, 866]);
     for (let time = 2; time < 40; time++) floor.refused(660_000 + 60_000 * time);
     expect(spending.capacity).toBe(120);
   });
