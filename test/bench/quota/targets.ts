@@ -86,7 +86,7 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "limits-declared-key": [noRefusals, utilisation(90), urgentP99(1_000)],
   // A first refusal, of a few calls that left together, shows that windows are late or long.
   "late-minutes": [refusals(6), utilisation(97), urgentP99(1_000)],
-  "later-minutes": [refusals(24), utilisation(65)],
+  "later-minutes": [refusals(6), utilisation(82), urgentP99(1_000)],
   "slow-windows": [refusals(6), utilisation(97), urgentP99(1_000)],
   "counts-before-key": [noRefusals, utilisation(94), urgentP99(1_000)],
   "slow-windows-key": [refusals(12), utilisation(97), urgentP99(300)],
