@@ -11,7 +11,7 @@
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
 import { contradiction, type Floor, LatestDoubt, type OnMode } from "./floor.ts";
-import type { LayerSpec } from "./layers.ts";
+import { isLong, type LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
@@ -449,13 +449,17 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Uses counts again if the floor may be left. They were compared with what was sent all the time, and agreed. */
+  /** Uses counts again if the floor may be left. Few calls on it may not have shown where a short window begins. */
   leaveFloor(now: number): void {
     const floor = this.#floor;
     if (!floor.isActive || !floor.mayLeave(now) || this.#phase.openEnded !== undefined) return;
     floor.leave(now);
     this.capacity = this.#limit.capacity;
     this.flows = false;
+    if (!isLong(this.spec.windowMs)) {
+      this.reset();
+      this.#usage.closedThrough = this.#phase.last(now);
+    }
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
 

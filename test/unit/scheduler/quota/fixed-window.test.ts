@@ -276,3 +276,21 @@ describe("A minute on the floor", () => {
     }
   });
 });
+
+describe("A key's second on the floor", () => {
+  it("is left with the next second, wherever counts showed that it begins", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0));
+    call(gauge, 7_100, 1);
+    gauge.noteUnexplained(7_200, 7_210);
+    gauge.noteUnexplained(7_300, 7_310);
+    expect(gauge.mode).toBe("floor");
+    let at = 8_200;
+    for (; gauge.mode === "floor" && at < 60_000; at += 1_000) call(gauge, at, 1);
+    expect(gauge.mode).toBe("measured");
+    const left = at - 1_000;
+    expect([gauge.blockedUntil(1, left + 100, () => 10), gauge.blockedUntil(1, left + 801, () => 10)]).toEqual([
+      left + 800,
+      undefined,
+    ]);
+  });
+});
