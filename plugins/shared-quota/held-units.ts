@@ -43,6 +43,9 @@ const floorPart = 0.5;
 const sliceMost = 300;
 const astrayTimesLeast = 3;
 
+/** Figures of a statement that depend on how the window is spent. */
+type StatedFigures = Omit<ClaimItem, "scope" | "window" | "windowMs" | "openOrders" | "exitsPerHour">;
+
 export class HeldUnits {
   readonly name: string;
   /** Its part of the window while counts are not used. */
@@ -253,25 +256,17 @@ export class HeldUnits {
     const row = this.#rowOf(index);
     const { settled, reported } = gauge.ownOf(index);
     const begun = this.#begunIn(index, row);
-    const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
+    const remainingMs = this.#remainingMs(index, at);
     const purse = this.#purse(remainingMs, at);
     const slack = Math.max(0, row.held - begun);
     const inPurse = Math.min(slack, purse);
     const lack = isAlone ? 0 : this.#demand.units(at, remainingMs);
     const slice = this.#demand.keeps(slack - inPurse, lack, at, remainingMs) ? slack - inPurse : 0;
-    const has = begun + inPurse + slice;
-    const before = { held: row.held, said: row.said };
-    row.held = has;
-    row.said = true;
     const target = lack === 0 ? 0 : Math.max(lack, Math.min(sliceMost, Math.ceil(this.#rate.perSecond)), 3 * lack);
-    const { openOrders, exitsPerHour } = this.#reserve.expected(at);
-    const item: ClaimItem = {
-      scope: this.name,
-      window: index + this.#shift,
-      windowMs: gauge.spec.windowMs,
+    return this.#stated(index, at, {
       remainingMs,
       capacity: gauge.capacity,
-      has,
+      has: begun + inPurse + slice,
       settled: settled + row.base,
       used: reported,
       need: Math.max(0, lack - slice),
@@ -280,31 +275,20 @@ export class HeldUnits {
       exits: isAlone ? 0 : Math.max(0, purse + this.#demand.exits - inPurse - slice),
       leave: this.#reserve.leave(remainingMs, at),
       floor: this.floor,
-      openOrders,
-      exitsPerHour,
       spreadMs: Math.ceil(Math.min(2 * gauge.spec.windowMs, gauge.widthMs(at))),
-    };
-    return { held: this, index, item, row, before };
+    });
   }
 
   /** As `#stateOf`, for a window that is spent evenly: holds the whole part and wants nothing. */
   #evenStateOf(index: number, at: number): Stated {
     const gauge = this.#gauge;
     const { capacity, windowMs } = gauge.spec;
-    const row = this.#rowOf(index);
-    const before = { held: row.held, said: row.said };
-    const part = Math.max(gauge.capacity, this.#begunIn(index, row));
-    row.held = part;
-    row.said = true;
-    const remainingMs = Math.max(0, Math.round(gauge.endOf(index, at) - at));
-    const item: ClaimItem = {
-      scope: this.name,
-      window: index + this.#shift,
-      windowMs,
-      remainingMs,
+    const has = Math.max(gauge.capacity, this.#begunIn(index, this.#rowOf(index)));
+    return this.#stated(index, at, {
+      remainingMs: this.#remainingMs(index, at),
       capacity,
-      has: part,
-      settled: part - gauge.open,
+      has,
+      settled: has - gauge.open,
       used: 0,
       need: 0,
       want: 0,
@@ -312,11 +296,29 @@ export class HeldUnits {
       exits: 0,
       leave: 0,
       floor: gauge.capacity,
-      ...this.#reserve.expected(at),
       // Where windows begin is not known, so the store does not compare it.
       spreadMs: 2 * windowMs,
+    });
+  }
+
+  /** Completes a statement about window `index`, and holds from now on what it says. */
+  #stated(index: number, at: number, figures: StatedFigures): Stated {
+    const row = this.#rowOf(index);
+    const before = { held: row.held, said: row.said };
+    row.held = figures.has;
+    row.said = true;
+    const item: ClaimItem = {
+      scope: this.name,
+      window: index + this.#shift,
+      windowMs: this.#gauge.spec.windowMs,
+      ...figures,
+      ...this.#reserve.expected(at),
     };
     return { held: this, index, item, row, before };
+  }
+
+  #remainingMs(index: number, at: number): number {
+    return Math.max(0, Math.round(this.#gauge.endOf(index, at) - at));
   }
 
   #purse(remMs: number, at: number): number {
