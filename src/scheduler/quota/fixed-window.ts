@@ -38,6 +38,8 @@ export class FixedWindow implements LimitWindow {
   strangers = 0;
   /** Units of a divided window that other engines of ours hold. A count that continues may be caused by their use. */
   heldElsewhere: { readonly window: number; readonly units: number } | undefined;
+  /** Its floor. Engines that divide the window enter it together, each with its part. */
+  readonly floor: Floor;
   readonly #phase: WindowPhase;
   readonly #usage: WindowUsage;
   readonly #openEnd: OpenEnd;
@@ -46,7 +48,6 @@ export class FixedWindow implements LimitWindow {
   readonly #stale: StaleCounts;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
-  readonly #floor: Floor;
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
@@ -66,11 +67,11 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#usage = parts.usage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = parts.phase(spec.windowMs, clock);
-    this.#floor = parts.floor(spec, doubt);
+    this.floor = parts.floor(spec, doubt);
     this.#onMode = onMode;
     this.#onMisread = onMisread;
     const phase = this.#phase;
-    const floor = this.#floor;
+    const floor = this.floor;
     this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
     this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
     this.#stale = new StaleCounts(lag, spec);
@@ -100,17 +101,12 @@ export class FixedWindow implements LimitWindow {
     return this.#lag.lagging;
   }
 
-  /** Its floor. Engines that divide the window enter it together, each with its part. */
-  get floor(): Floor {
-    return this.#floor;
-  }
-
   get mode(): QuotaMode {
-    return this.#floor.isActive ? "floor" : "measured";
+    return this.floor.isActive ? "floor" : "measured";
   }
 
   paced(at: number): number {
-    const { isActive, spending } = this.#floor;
+    const { isActive, spending } = this.floor;
     if (isActive) return this.used(at) + spending.credit(at);
     const { openEnded } = this.#phase;
     const limit = this.#limit;
@@ -133,8 +129,8 @@ export class FixedWindow implements LimitWindow {
     const { capacity } = this.spec;
     this.#limit.restate(capacity);
     this.#openEnd.capacity = capacity;
-    this.#floor.restate(capacity);
-    this.capacity = this.#floor.isActive ? this.#floor.spending.capacity : capacity;
+    this.floor.restate(capacity);
+    this.capacity = this.floor.isActive ? this.floor.spending.capacity : capacity;
   }
 
   limitBetween(from: number, to: number): number | undefined {
@@ -142,7 +138,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   blockedUntil(units: number, now: number, ceiling: Ceiling): number | undefined {
-    if (this.#floor.isActive) return this.#floor.blockedUntil(this.used(now) + units, now, ceiling);
+    if (this.floor.isActive) return this.floor.blockedUntil(this.used(now) + units, now, ceiling);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -167,7 +163,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   room(now: number, floor: Ceiling, isFlat = false): number {
-    if (this.#floor.isActive) return this.#floor.room(this.used(now), now, floor);
+    if (this.floor.isActive) return this.floor.room(this.used(now), now, floor);
     const phase = this.#phase;
     const usage = this.#usage;
     const { windowMs } = this.spec;
@@ -198,7 +194,7 @@ export class FixedWindow implements LimitWindow {
 
   begin(units: number, now: number, ticket = emptyTicket()): WindowTicket {
     this.begun += units;
-    if (this.#floor.isActive) this.#floor.spending.spend(units, now);
+    if (this.floor.isActive) this.floor.spending.spend(units, now);
     if (this.#movesUntold) this.#limit.noteBegun(units, now);
     const phase = this.#phase;
     const { first } = phase.kept.at === now && phase.revision === phase.calendar.revision ? phase.kept : phase.at(now);
@@ -215,7 +211,7 @@ export class FixedWindow implements LimitWindow {
 
   again({ units, first }: WindowTicket, now: number): void {
     this.begun += units;
-    if (this.#floor.isActive) this.#floor.spending.spend(units, now);
+    if (this.floor.isActive) this.floor.spending.spend(units, now);
     this.#usage.begin(first, units);
   }
 
@@ -237,7 +233,7 @@ export class FixedWindow implements LimitWindow {
     let isTold = told !== undefined && first === last;
     if (told !== undefined && counted && isTold) {
       if (this.#evidence.contradicts(told, first, ticket, sentAt)) this.#noteDoubt(sentAt, receivedAt);
-      else this.#floor.agree();
+      else this.floor.agree();
       const elsewhere = this.#elsewhere(first);
       isTold = this.#isOwn({ window: first, used: told, units, sentAt, receivedAt, heardTo, elsewhere });
     } else if (told !== undefined && counted) this.#evidence.hear(sentAt, receivedAt, told, first, last);
@@ -326,11 +322,11 @@ export class FixedWindow implements LimitWindow {
   }
 
   isRisky(units: number, at: number): boolean {
-    return !this.#floor.isActive && this.#evidence.isRisky(units, at, this.capacity);
+    return !this.floor.isActive && this.#evidence.isRisky(units, at, this.capacity);
   }
 
   learnRefusal(sentAt: number, at: number): boolean {
-    if (this.#floor.isActive) return false;
+    if (this.floor.isActive) return false;
     const verdict = this.#evidence.learnRefusal(sentAt, at, this.#elsewhere(this.#phase.last(at)));
     this.capacity = this.#limit.capacity;
     if (verdict === "learned")
@@ -339,19 +335,19 @@ export class FixedWindow implements LimitWindow {
   }
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
-    const floor = this.#floor;
+    const floor = this.floor;
     // After a doubtful count the beginning may be misread: the window is entered later, the refusal unexplained.
     return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
   noteUnexplained(sentAt: number, at: number, isRepeated = false): void {
-    if (this.#floor.refuse(sentAt, at, isRepeated)) this.fall(at, "refusals that nothing explains");
+    if (this.floor.refuse(sentAt, at, isRepeated)) this.fall(at, "refusals that nothing explains");
   }
 
   shut(at: number): number {
-    const { isActive, spending } = this.#floor;
+    const { isActive, spending } = this.floor;
     if (isActive) {
-      const until = this.#floor.refused(at);
+      const until = this.floor.refused(at);
       this.capacity = spending.capacity;
       return until;
     }
@@ -373,13 +369,13 @@ export class FixedWindow implements LimitWindow {
   }
 
   used(now: number): number {
-    const { isActive, spending } = this.#floor;
+    const { isActive, spending } = this.floor;
     if (isActive) return spending.landed(now) + this.#usage.open;
     return this.#usage.used(this.#phase.last(now));
   }
 
   foreign(now: number): number {
-    if (this.#floor.isActive) return 0;
+    if (this.floor.isActive) return 0;
     if (this.divided) return this.strangers;
     return this.#usage.missing + (this.#usage.seesOthers ? this.#usage.foreign(this.#phase.last(now)) : 0);
   }
@@ -416,7 +412,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   #misread(what: string): void {
-    if (this.#floor.mayReport()) this.#onMisread(this.spec.name, what);
+    if (this.floor.mayReport()) this.#onMisread(this.spec.name, what);
   }
 
   /** Returns the count if it is believed. An unexpected fall has to be confirmed first. */
@@ -428,18 +424,18 @@ export class FixedWindow implements LimitWindow {
     if (before === undefined) return used;
     const fall = evidence.learnBoundary(before, sentAt, receivedAt, used);
     if (fall !== "begins") this.#noteDoubt(sentAt, receivedAt);
-    const then = this.#floor.isActive ? "its counts are not used" : "from now on its counts are believed";
+    const then = this.floor.isActive ? "its counts are not used" : "from now on its counts are believed";
     if (fall === "moved") this.#misread(`a window began where none was expected; ${then}`);
     return fall === "doubtful" ? undefined : used;
   }
 
   #noteDoubt(sentAt: number, at: number): void {
-    if (this.#floor.doubt(sentAt, at)) this.fall(at, contradiction);
+    if (this.floor.doubt(sentAt, at)) this.fall(at, contradiction);
   }
 
   /** Begins the floor at `at`. With `isOwn` false the reason is evidence of another engine. */
   fall(at: number, why: string, isOwn = true): void {
-    const floor = this.#floor;
+    const floor = this.floor;
     if (floor.isActive) return;
     floor.enter(at, this.#limit.capacity, isOwn);
     this.ambiguous = false;
@@ -451,7 +447,7 @@ export class FixedWindow implements LimitWindow {
 
   /** Uses counts again if the floor may be left. Few calls on it may not have shown where a short window begins. */
   leaveFloor(now: number): void {
-    const floor = this.#floor;
+    const floor = this.floor;
     if (!floor.isActive || !floor.mayLeave(now) || this.#phase.openEnded !== undefined) return;
     floor.leave(now);
     this.capacity = this.#limit.capacity;
@@ -465,7 +461,7 @@ export class FixedWindow implements LimitWindow {
 
   /** Called when a call is over. Returns true on the floor. */
   #land(units: number, at: number): boolean {
-    const floor = this.#floor;
+    const floor = this.floor;
     floor.spending.land(units, at);
     if (floor.isDistrusted(at)) this.fall(at, contradiction);
     if (!floor.isActive) return false;
