@@ -225,9 +225,10 @@ export const strike = (
   const isShortest = shortestOfKey(windows);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
-      const isHalfFull = mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull;
       // The call that left alone entered another second, so only of the longer windows it is the second refusal.
-      if (isShortest(gauge) ? isHalfFull : isRepeated) gauge.noteUnexplained(sentAt, now, !isShortest(gauge));
+      if (!isShortest(gauge) && isRepeated) gauge.noteUnexplained(sentAt, now, true);
+      else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull)
+        gauge.noteUnexplained(sentAt, now);
     }
 
   // Where a long window is on the floor, its schedule decides when to try again.
