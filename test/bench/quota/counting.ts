@@ -46,42 +46,63 @@ export interface LayerWindows {
 /** Nothing blocks for a window that has no end: the call that is too much is refused by itself. */
 const endless = { blocked: () => false, block: () => 1 } as const;
 
-/** `lateMs` says how long after its beginning a window is emptied. */
-const windowCount = (windowMs: number, fromMs: number, lateMs: (window: number) => number = () => 0): Count => {
-  let window = Number.NaN;
+/** How windows that are emptied at once follow each other. */
+interface Succession {
+  /** Called before each use. Returns true if a window has begun since the last one. */
+  readonly enter: (at: number) => boolean;
+  readonly endsAt: () => number;
+  /** Called when a call is counted. */
+  readonly begin?: (at: number) => void;
+}
+
+/** A user that crosses its limit is blocked to the end of the window. */
+const emptiedCount = ({ enter, endsAt, begin = () => undefined }: Succession): Count => {
   let used = 0;
   let isBlocked = false;
-  let emptiedAfterMs = 0;
-  const enter = (at: number): void => {
-    const current = Math.floor((at - fromMs) / windowMs);
-    // A clock that is set back does not bring an earlier window back.
-    if (current <= window) return;
-    if (emptiedAfterMs === 0) emptiedAfterMs = lateMs(current);
-    if (at - fromMs - current * windowMs < emptiedAfterMs) return;
-    emptiedAfterMs = 0;
-    window = current;
+  const empty = (at: number): void => {
+    if (!enter(at)) return;
     used = 0;
     isBlocked = false;
   };
   return {
     used: (at) => {
-      enter(at);
+      empty(at);
       return used;
     },
     add: (at, units) => {
-      enter(at);
+      empty(at);
+      begin(at);
       used += units;
     },
     blocked: (at) => {
-      enter(at);
+      empty(at);
       return isBlocked;
     },
     block: (at) => {
-      enter(at);
+      empty(at);
       isBlocked = true;
-      return (window + 1) * windowMs + fromMs - at;
+      return endsAt() - at;
     },
   };
+};
+
+/** `lateMs` says how long after its beginning a window is emptied. */
+const windowCount = (windowMs: number, fromMs: number, lateMs: (window: number) => number = () => 0): Count => {
+  let window = Number.NaN;
+  let emptiedAfterMs = 0;
+  return emptiedCount({
+    enter: (at) => {
+      const current = Math.floor((at - fromMs) / windowMs);
+      // A clock that is set back does not bring an earlier window back.
+      if (current <= window) return false;
+      if (emptiedAfterMs === 0) emptiedAfterMs = lateMs(current);
+      if (at - fromMs - current * windowMs < emptiedAfterMs) return false;
+      emptiedAfterMs = 0;
+      window = current;
+      return true;
+    },
+    endsAt: () => (window + 1) * windowMs + fromMs,
+  });
 };
 
 const forgetfulCount = (inner: Count, everyMs: number, random: Random): Count => {
@@ -119,32 +140,13 @@ const slidingCount = (windowMs: number): Count => {
 
 const firstCallCount = (windowMs: number): Count => {
   let endsAt = Number.NEGATIVE_INFINITY;
-  let used = 0;
-  let isBlocked = false;
-  const end = (at: number): void => {
-    if (at < endsAt) return;
-    used = 0;
-    isBlocked = false;
-  };
-  return {
-    used: (at) => {
-      end(at);
-      return used;
-    },
-    add: (at, units) => {
-      end(at);
+  return emptiedCount({
+    enter: (at) => at >= endsAt,
+    endsAt: () => endsAt,
+    begin: (at) => {
       if (at >= endsAt) endsAt = at + windowMs;
-      used += units;
     },
-    blocked: (at) => {
-      end(at);
-      return isBlocked;
-    },
-    block: (at) => {
-      isBlocked = true;
-      return endsAt - at;
-    },
-  };
+  });
 };
 
 const weighedCount = (windowMs: number, fromMs: number): Count => {
