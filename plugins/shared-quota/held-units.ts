@@ -301,7 +301,7 @@ export class HeldUnits {
     });
   }
 
-  /** Completes a statement about window `index`, and holds from now on what it says. */
+  /** Completes a statement about window `index`. From now on the engine holds the units that it names. */
   #stated(index: number, at: number, figures: StatedFigures): Stated {
     const row = this.#rowOf(index);
     const before = { held: row.held, said: row.said };
