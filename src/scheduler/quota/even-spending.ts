@@ -2,8 +2,8 @@
  * Spending of a limit without evidence. No stretch of one window's length holds more than the capacity, and ordinary
  * actions are spread over it, so that quota is freed continuously and exits wait at most a part of a window.
  *
- * Invariants: an answered or lost call counts for a window's length from its answer, so a window holds no more than the
- * capacity wherever it begins, and whether it is fixed or slides.
+ * Invariants: a call counts for a window's length from the instant by which it has landed, so a window holds no more than
+ * the capacity wherever it begins, and whether it is fixed or slides.
  * Needed by: `sliding`, `sliding-key`; as the floor of fixed windows by `slides-key`, `cached-key`, `another-user`.
  * Not here: calls that are not answered (the window that owns this counts them).
  */
@@ -46,7 +46,7 @@ export class EvenSpending {
     return Math.max(burstLeast, this.capacity * this.#burstShare);
   }
 
-  /** Units of calls that were answered within a window's length before `at`, which must not decrease. */
+  /** Units of calls that landed within a window's length before `at`, which must not decrease. */
   landed(at: number): number {
     const leaving = this.#leaving;
     while (leaving.length > 0 && (leaving[0] as { at: number }).at <= at)
@@ -90,16 +90,16 @@ export class EvenSpending {
     this.#creditAt = Math.max(this.#creditAt, at);
   }
 
-  /** A call was answered at `at`, or given up. */
-  land(units: number, at: number): void {
+  /** Called when a call is over. A call that leaves at `by` or later lands after it. */
+  land(units: number, by: number): void {
     this.#landed += units;
-    const leavesAt = at + this.#windowMs;
+    const leavesAt = by + this.#windowMs;
     const last = this.#leaving.at(-1);
     if (last !== undefined && leavesAt - last.from <= this.#windowMs * partShare) {
-      last.at = leavesAt;
+      last.at = Math.max(last.at, leavesAt);
       last.units += units;
     } else {
-      this.landed(at);
+      this.landed(by);
       this.#leaving.push({ at: leavesAt, units, from: leavesAt });
     }
   }

@@ -16,7 +16,7 @@ import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { limiterParts, type OnMisread, type WindowOptions } from "./parts.ts";
-import type { ServerClock } from "./server-clock.ts";
+import type { RoundTripTime, ServerClock } from "./server-clock.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
@@ -48,6 +48,7 @@ export class FixedWindow implements LimitWindow {
   readonly #stale: StaleCounts;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
+  readonly #trips: Pick<RoundTripTime, "low">;
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
@@ -57,7 +58,8 @@ export class FixedWindow implements LimitWindow {
   /** `lag` is shared by the scopes of one service. */
   constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
     const { onMisread = () => undefined, onMode = () => undefined } = options;
-    const { parts = limiterParts, doubt = new LatestDoubt() } = options;
+    const { parts = limiterParts, doubt = new LatestDoubt(), trips = { low: 0 } } = options;
+    this.#trips = trips;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;
     this.spec = spec;
@@ -218,7 +220,8 @@ export class FixedWindow implements LimitWindow {
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const { units } = ticket;
     const fresh = this.#place(ticket, sentAt, receivedAt, used, counted);
-    return this.#land(units, receivedAt) ? 0 : fresh;
+    // It landed before its answer left, and the call that takes its place on the floor is on its way as well.
+    return this.#land(units, receivedAt, receivedAt - this.#trips.low) ? 0 : fresh;
   }
 
   #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
@@ -313,7 +316,7 @@ export class FixedWindow implements LimitWindow {
     const { units, first } = ticket;
     this.#evidence.noteEnded(now);
     this.#usage.lose(first, Math.max(first, this.#phase.last(now)), units);
-    this.#land(units, now);
+    this.#land(units, now, now);
   }
 
   undo({ units, first }: WindowTicket): void {
@@ -460,9 +463,9 @@ export class FixedWindow implements LimitWindow {
   }
 
   /** Called when a call is over. Returns true on the floor. */
-  #land(units: number, at: number): boolean {
+  #land(units: number, at: number, by: number): boolean {
     const floor = this.floor;
-    floor.spending.land(units, at);
+    floor.spending.land(units, by);
     if (floor.isDistrusted(at)) this.fall(at, contradiction);
     if (!floor.isActive) return false;
     this.ambiguous = false;

@@ -115,7 +115,12 @@ class LayeredLedger {
       driftPpm: clock.driftPpm ?? driftPpmMost,
       allowances: this.#allowances,
       quietUntil: startedAt + quietMs,
-      windowOptions: { onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`), onMode, parts },
+      windowOptions: {
+        onMisread: (layer, what) => onAnomaly?.("quota.misread", `${layer}: ${what}`),
+        onMode,
+        parts,
+        trips: this.#trips,
+      },
     });
   }
 

@@ -178,13 +178,13 @@ export class Routes {
   }
 
   #windowOf(spec: LayerSpec, scope: string): LimitWindow {
-    const { windows, clock, driftPpm } = this.#options;
+    const { windows, clock, driftPpm, windowOptions } = this.#options;
     const name = `${spec.name}:${scope}`;
     let gauge = windows.get(name);
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
-        ? new FixedWindow(spec, scope, clock, this.#lag, { ...this.#options.windowOptions, doubt: this.#doubt })
+        ? new FixedWindow(spec, scope, clock, this.#lag, { ...windowOptions, doubt: this.#doubt })
         : new RollingWindow(spec, scope, driftPpm, clock);
       windows.set(name, gauge);
       this.gauges.push(gauge);
