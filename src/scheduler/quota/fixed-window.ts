@@ -227,7 +227,7 @@ export class FixedWindow implements LimitWindow {
   #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const usage = this.#usage;
     const { units, first: began } = ticket;
-    this.#landedAt = receivedAt;
+    if (counted) this.#landedAt = receivedAt;
     this.#followClock(began, receivedAt);
     const told = counted ? this.#believed(used, sentAt, receivedAt) : used;
     const { first, last, heardTo } = this.#landing(ticket, sentAt, receivedAt, counted ? told : undefined);

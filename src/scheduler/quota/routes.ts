@@ -233,9 +233,12 @@ export const strike = (
 
   // Where a long window is on the floor, its schedule decides when to try again.
   const mayBeAny = (isRepeated || probe) && windows.every((gauge) => gauge.mode !== "floor" || isShortest(gauge));
-  const suspects = windows.filter(
-    (gauge, index) => isShortest(gauge) || mayBeAny || gauge.mode === "floor" || findings[index]?.isSuspect,
-  );
+  // On the floor, a window that is not half full is not suspected of a single refusal.
+  const isSuspect = (gauge: LimitWindow, index: number): boolean =>
+    gauge.mode === "floor"
+      ? isRepeated || mostOf(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull
+      : findings[index]?.isSuspect === true;
+  const suspects = windows.filter((gauge, index) => isShortest(gauge) || mayBeAny || isSuspect(gauge, index));
   return Math.max(now, ...suspects.map((gauge) => gauge.shut(now)));
 };
 
