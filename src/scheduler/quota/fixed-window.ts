@@ -20,6 +20,10 @@ import type { RoundTripTime, ServerClock } from "./server-clock.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
+import { YieldWatch } from "./yield-watch.ts";
+
+/** Part of a window by which windows may be longer than stated: on the floor, calls count for so much longer. */
+const longerShare = 3 / 100;
 
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
 export class FixedWindow implements LimitWindow {
@@ -49,6 +53,7 @@ export class FixedWindow implements LimitWindow {
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
   readonly #trips: Pick<RoundTripTime, "low">;
+  readonly #yield: YieldWatch | undefined;
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
@@ -58,7 +63,7 @@ export class FixedWindow implements LimitWindow {
   /** `lag` is shared by the scopes of one service. */
   constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
     const { onMisread = () => undefined, onMode = () => undefined } = options;
-    const { parts = limiterParts, doubt = new LatestDoubt(), trips = { low: 0 } } = options;
+    const { parts = limiterParts, doubt = new LatestDoubt(), trips = { low: 0, high: 0 } } = options;
     this.#trips = trips;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;
@@ -76,6 +81,7 @@ export class FixedWindow implements LimitWindow {
     const floor = this.floor;
     this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
     this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
+    this.#yield = isLong(spec.windowMs) ? undefined : new YieldWatch(spec.windowMs, trips);
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = parts.limit(spec);
     this.#openEnd = parts.openEnd(spec);
@@ -221,7 +227,8 @@ export class FixedWindow implements LimitWindow {
     const { units } = ticket;
     const fresh = this.#place(ticket, sentAt, receivedAt, used, counted);
     // It landed before its answer left, and the call that takes its place on the floor is on its way as well.
-    return this.#land(units, receivedAt, receivedAt - this.#trips.low) ? 0 : fresh;
+    const landedBy = receivedAt - Math.max(0, this.#trips.low - this.spec.windowMs * longerShare);
+    return this.#land(units, receivedAt, landedBy) ? 0 : fresh;
   }
 
   #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
@@ -448,6 +455,23 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
+  /** Units that a window holds; counts that contradict what was sent do not show that some are missing. */
+  #known(at: number): number {
+    return this.#limit.capacity - (this.floor.isDoubted(at) ? 0 : this.missing);
+  }
+
+  /** Begins the floor because more can be spent on it, even if nothing is refused. */
+  #fallPoor(at: number): void {
+    if (this.divided || this.floor.isActive) return;
+    this.floor.findPoor(at);
+    this.fall(at, "less was spent than on the floor");
+  }
+
+  /** Called when a call has to wait for this window until `until`. */
+  noteWaiting(at: number, until: number): void {
+    this.#yield?.noteWaiting(at, until);
+  }
+
   /** Uses counts again if the floor may be left. Few calls on it may not have shown where a short window begins. */
   leaveFloor(now: number): void {
     const floor = this.floor;
@@ -467,6 +491,7 @@ export class FixedWindow implements LimitWindow {
     const floor = this.floor;
     floor.spending.land(units, by);
     if (floor.isDistrusted(at)) this.fall(at, contradiction);
+    if (this.#yield?.isPoor(at, this.begun, floor.capacityOf(this.#known(at)))) this.#fallPoor(at);
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;

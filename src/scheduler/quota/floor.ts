@@ -66,6 +66,11 @@ const soonStays = 6;
 const longestStays = 256;
 /** Time after contradicting counts of a long window in which no layer of the service uses counts. */
 const distrustMs = 300_000;
+/** Time on the floor of a window of which less was spent without it. */
+const poorMs = 720_000;
+const poorMsMost = 3_600_000;
+/** It is kept longer if less is spent again within this time after it was left. */
+const poorAgainMs = 900_000;
 /** Part of a long window after which it is tried again after that many refusals in a row. */
 const retryShare = (refusals: number): number => Math.min(1, 2 ** (refusals - 1) / 4);
 
@@ -106,7 +111,11 @@ export class Floor {
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
+  #enteredAt = Number.NEGATIVE_INFINITY;
   #hasReported = false;
+  /** Time for which the floor is kept because less was spent without it, and the instant until which it is. */
+  #poorMs = poorMs;
+  #poorUntil = Number.NEGATIVE_INFINITY;
   /** Limit as known, and the part of it that is spent on the floor. */
   #capacity: number;
   #share = floorShare;
@@ -178,6 +187,7 @@ export class Floor {
   enter(at: number, capacity: number, isOwn = true): void {
     const isSoon = at - this.#leftAt < this.stayMs * soonStays;
     this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
+    this.#enteredAt = at;
     this.#cleanFrom = isOwn ? at : Number.NEGATIVE_INFINITY;
     this.isActive = true;
     this.#hasReported = false;
@@ -189,8 +199,13 @@ export class Floor {
   /** Called when another limit is stated. */
   restate(capacity: number): void {
     this.#capacity = capacity;
+    this.spending.capacity = this.capacityOf(capacity);
+  }
+
+  /** Units of a window with this capacity that are spent on the floor. */
+  capacityOf(capacity: number): number {
     const most = capacity * this.part;
-    this.spending.capacity = Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
+    return Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
   }
 
   /**
@@ -221,13 +236,22 @@ export class Floor {
     // Further refusals in the same window show nothing new.
     if (at - this.#cutAt >= this.#spec.windowMs) {
       const share = isSoon(this.#cutAt) ? this.#share * cutShareRepeated : Math.min(this.#share, floorShare * cutShare);
-      this.#share = Math.max(leastShare, share);
+      // On the floor, a short window is cut by one unit at least.
+      const isRounded = this.#isLong || at === this.#enteredAt;
+      const most = isRounded ? 1 : (this.spending.capacity - 1) / (this.#capacity * this.part);
+      this.#share = Math.max(leastShare, Math.min(share, most));
       this.#cutAt = at;
       this.restate(this.#capacity);
     }
     this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare(this.#refusedInRow) : 1);
     return this.shutUntil;
+  }
+
+  /** Called when less was spent than on the floor. */
+  findPoor(at: number): void {
+    this.#poorMs = at - this.#poorUntil < poorAgainMs ? Math.min(poorMsMost, this.#poorMs * longerEachTime) : poorMs;
+    this.#poorUntil = at + this.#poorMs;
   }
 
   /** Returns true if a misreading should be reported: on the floor only the first one of each stay. */
@@ -246,7 +270,7 @@ export class Floor {
     if (!this.isActive) return 0;
     const { at: doubtedAt, fellAt } = this.#latestDoubt;
     const until = Math.max(this.#cleanFrom + this.stayMs, doubtedAt + this.#doubtMs, fellAt + distrustMs);
-    return Math.max(0, until - at);
+    return Math.max(0, until - at, this.#poorUntil - at);
   }
 
   leave(at: number): void {

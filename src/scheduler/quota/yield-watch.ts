@@ -1,0 +1,60 @@
+/**
+ * Finds a short window that calls wait for although less of it is spent than on its floor: its counts or the way to the
+ * service do not show where windows begin, and even spending needs neither.
+ *
+ * Invariants: a window that nobody waits for is never found; the yield of the floor is computed for the way as it is.
+ * Needed by: `weighed-key`, `swell-key`.
+ * Not here: what is spent on the floor, and for how long (floor.ts).
+ */
+import type { RoundTripTime } from "./server-clock.ts";
+
+/** Number of windows that are compared with the floor, and the part of this time in which calls have to wait. */
+const comparedWindows = 60;
+const waitingShare = 1 / 2;
+/** Part of what the floor would yield; less is poor. */
+const poorShare = 0.9;
+/** Number of comparisons in a row after which the floor is better. */
+const poorMost = 4;
+
+export class YieldWatch {
+  readonly #windowMs: number;
+  readonly #trips: Pick<RoundTripTime, "low" | "high">;
+  #from = Number.NEGATIVE_INFINITY;
+  #begunThen = 0;
+  #waitedTo = Number.NEGATIVE_INFINITY;
+  #waitedMs = 0;
+  #poorInRow = 0;
+
+  constructor(windowMs: number, trips: Pick<RoundTripTime, "low" | "high">) {
+    this.#windowMs = windowMs;
+    this.#trips = trips;
+  }
+
+  /** Called when a call has to wait for the window until `until`. */
+  noteWaiting(at: number, until: number): void {
+    const from = Math.max(at, this.#waitedTo);
+    if (until <= from) return;
+    this.#waitedMs += until - from;
+    this.#waitedTo = until;
+  }
+
+  /**
+   * Returns true if the windows since the last comparison yielded less than a floor of `capacity`. `begun` are all units
+   * that were ever spent.
+   */
+  isPoor(at: number, begun: number, capacity: number): boolean {
+    const windows = (at - this.#from) / this.#windowMs;
+    if (windows < comparedWindows) return false;
+    const { low, high } = this.#trips;
+    const spent = begun - this.#begunThen;
+    const isWanted = this.#waitedMs >= windows * this.#windowMs * waitingShare;
+    this.#from = at;
+    this.#begunThen = begun;
+    this.#waitedMs = 0;
+    // A slot of the floor is taken until a window's length after the answer, less the shortest round trip.
+    const yielded = (capacity * this.#windowMs) / (this.#windowMs + high - low);
+    const isPoor = isWanted && spent < yielded * windows * poorShare;
+    this.#poorInRow = isPoor ? this.#poorInRow + 1 : 0;
+    return this.#poorInRow >= poorMost;
+  }
+}
