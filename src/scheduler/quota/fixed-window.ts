@@ -495,6 +495,8 @@ export class FixedWindow implements LimitWindow {
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;
+    floor.raise(at);
+    this.capacity = floor.spending.capacity;
     this.leaveFloor(at);
     return true;
   }

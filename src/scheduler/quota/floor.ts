@@ -46,6 +46,8 @@ const cutShareRepeated = 0.8;
 const leastShare = 0.1;
 /** A refusal on the floor follows another one soon if it does within this number of windows. */
 const cutWindows = 5;
+/** Number of windows without a refusal after which a short window is cut once only; four times as many each time. */
+const raiseWindows = 60;
 /** Number of refusals within this number of windows after which a layer falls to the floor. */
 const refusalsMost = 2;
 const refusalWindows = 20;
@@ -108,6 +110,9 @@ export class Floor {
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cutAt = Number.NEGATIVE_INFINITY;
   #refusedInRow = 0;
+  /** Number of cuts since the floor was entered. */
+  #cuts = 0;
+  #shareOnceCut = floorShare;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
@@ -192,6 +197,7 @@ export class Floor {
     this.isActive = true;
     this.#hasReported = false;
     this.#share = floorShare;
+    this.#cuts = 0;
     this.restate(capacity);
     this.spending.start(this.part < 1 ? at + this.#spec.windowMs : at);
   }
@@ -241,11 +247,21 @@ export class Floor {
       const most = isRounded ? 1 : (this.spending.capacity - 1) / (this.#capacity * this.part);
       this.#share = Math.max(leastShare, Math.min(share, most));
       this.#cutAt = at;
+      if (this.#cuts === 0) this.#shareOnceCut = this.#share;
+      this.#cuts++;
       this.restate(this.#capacity);
     }
     this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare(this.#refusedInRow) : 1);
     return this.shutUntil;
+  }
+
+  /** Called when a call was answered: a short window that was not refused for long is spent as after its first cut. */
+  raise(at: number): void {
+    const rareMs = this.#spec.windowMs * raiseWindows * longerEachTime ** (this.#cuts - 2);
+    if (this.#isLong || this.#cuts < 2 || this.#share >= this.#shareOnceCut || at - this.#refusedAt < rareMs) return;
+    this.#share = this.#shareOnceCut;
+    this.restate(this.#capacity);
   }
 
   /** Called when less was spent than on the floor. */

@@ -299,7 +299,7 @@ const mostAround = (gauge: LimitWindow, part: WindowTicket, sentAt: number, now:
 
 /**
  * The layer that must have refused, because each other one is not half full and would have reported a change of its
- * limit.
+ * limit. One that is on its floor may have refused at any use.
  */
 const soleSuspect = (
   windows: readonly LimitWindow[],
@@ -308,7 +308,9 @@ const soleSuspect = (
   now: number,
 ): LimitWindow | undefined => {
   const isFree = (gauge: LimitWindow, part: WindowTicket): boolean =>
-    gauge.spec.header?.kind === "remaining" && mostOf(gauge, part, sentAt, now) <= halfFull;
+    gauge.mode === "measured" &&
+    gauge.spec.header?.kind === "remaining" &&
+    mostOf(gauge, part, sentAt, now) <= halfFull;
   const suspects = windows.filter((gauge, index) => !isFree(gauge, parts[index] as WindowTicket));
   return suspects.length === 1 ? suspects[0] : undefined;
 };
