@@ -17,6 +17,8 @@ const pauseMsMax = 16_000;
 export class ProbeState {
   /** True if the use of the current window is known: calls may leave side by side. */
   warm = false;
+  /** Instant since which the use of the current windows is followed; infinite before the first count. */
+  toldAt = Number.POSITIVE_INFINITY;
   /** Number of episodes of 429s since the last successful call. */
   strikes = 0;
   #until: number;
@@ -74,6 +76,7 @@ export class ProbeState {
    */
   warmUp(now: number): void {
     this.#isTold = true;
+    this.toldAt = Math.min(this.toldAt, now);
     this.warm = now >= this.#until;
     this.#lost = 0;
   }

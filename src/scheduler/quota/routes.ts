@@ -222,23 +222,26 @@ export const strike = (
   const refusal = { fresh, isRepeated, sole: soleSuspect(windows, parts, sentAt, now), sentAt, now };
   const findings = windows.map((gauge, index) => findingOf(gauge, parts[index] as WindowTicket, refusal));
 
+  // A window of which little was spent within its length is the last one to be suspected.
+  const mayRefuse = (gauge: LimitWindow): boolean =>
+    standing.strikes > 2 || latelyOf(gauge, now) >= halfFull || now - standing.toldAt < gauge.spec.windowMs;
   const isShortest = shortestOfKey(windows);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
       // The call that left alone entered another second, so only of the longer windows it is the second refusal.
-      if (!isShortest(gauge) && isRepeated) gauge.noteUnexplained(sentAt, now, true);
+      if (!isShortest(gauge) && isRepeated && mayRefuse(gauge)) gauge.noteUnexplained(sentAt, now, true);
       else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull)
         gauge.noteUnexplained(sentAt, now);
     }
 
   // Where a long window is on the floor, its schedule decides when to try again.
   const mayBeAny = (isRepeated || probe) && windows.every((gauge) => gauge.mode !== "floor" || isShortest(gauge));
-  // On the floor, a window that is not half full is not suspected of a single refusal.
+  // On the floor, a window that is not nearly full is not suspected of a single refusal.
   const isSuspect = (gauge: LimitWindow, index: number): boolean =>
     gauge.mode === "floor"
-      ? isRepeated || mostOf(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull
-      : findings[index]?.isSuspect === true;
-  const suspects = windows.filter((gauge, index) => isShortest(gauge) || mayBeAny || isSuspect(gauge, index));
+      ? isRepeated || latelyOf(gauge, now) >= nearlyFull
+      : findings[index]?.isSuspect === true || (mayBeAny && mayRefuse(gauge));
+  const suspects = windows.filter((gauge, index) => isShortest(gauge) || isSuspect(gauge, index));
   return Math.max(now, ...suspects.map((gauge) => gauge.shut(now)));
 };
 
@@ -289,6 +292,10 @@ const isOthersDoing = (gauge: LimitWindow, isFull: boolean, now: number): boolea
 const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now: number): number =>
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
+
+/** Units that were spent within a window's length, as a part of the capacity. */
+const latelyOf = (gauge: LimitWindow, now: number): number =>
+  (gauge instanceof FixedWindow ? gauge.floor.spending.landed(now) : gauge.used(now)) / gauge.capacity;
 
 /** Same, with the window before: one that is entered may not have begun. */
 const mostAround = (gauge: LimitWindow, part: WindowTicket, sentAt: number, now: number): number =>
