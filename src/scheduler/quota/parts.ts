@@ -51,5 +51,5 @@ export interface WindowOptions {
   readonly parts?: LimiterParts;
   /** Latest doubtful count of all layers of the service. */
   readonly doubt?: LatestDoubt;
-  readonly trips?: Pick<RoundTripTime, "low" | "high">;
+  readonly trips?: Pick<RoundTripTime, "low" | "slow">;
 }

@@ -293,9 +293,9 @@ const mostOf = (gauge: LimitWindow, { first }: WindowTicket, sentAt: number, now
   Math.max(gauge.used(sentAt), gauge.used(now), gauge instanceof FixedWindow ? gauge.usedIn(first) : 0) /
   gauge.capacity;
 
-/** Units that were spent within a window's length, as a part of the capacity. */
+/** Units that count, or that were spent within a window's length if these are more, as a part of the capacity. */
 const latelyOf = (gauge: LimitWindow, now: number): number =>
-  (gauge instanceof FixedWindow ? gauge.floor.spending.landed(now) : gauge.used(now)) / gauge.capacity;
+  Math.max(gauge.used(now), gauge instanceof FixedWindow ? gauge.floor.spending.landed(now) : 0) / gauge.capacity;
 
 /** Same, with the window before: one that is entered may not have begun. */
 const mostAround = (gauge: LimitWindow, part: WindowTicket, sentAt: number, now: number): number =>

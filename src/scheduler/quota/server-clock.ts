@@ -219,23 +219,24 @@ const raiseMsMax = 50;
 export class RoundTripTime {
   /** Low mark: about the shortest recent time. */
   low = 0;
-  #high = 60;
+  /** About the 95th percentile. */
+  slow = 60;
   #seen = false;
 
   /**
-   * High mark: about the 95th percentile, at most 200 ms or half more than the shortest. Slower answers are waited for,
-   * not planned for.
+   * High mark: the slow one, at most 200 ms or half more than the shortest. Slower answers are waited for, not planned
+   * for.
    */
   get high(): number {
-    return Math.min(this.#high, Math.max(highMsMax, this.low * highOverLow));
+    return Math.min(this.slow, Math.max(highMsMax, this.low * highOverLow));
   }
 
   observe(ms: number): void {
     const { low } = this;
-    const high = this.#high;
+    const { slow } = this;
     this.low = this.#seen ? Math.min(ms, low + 0.01 * Math.min(ms - low, raiseMsMax)) : ms;
     // Steps up of 19 against steps down of 1 settle at the time that one answer in twenty exceeds.
-    this.#high = ms > high ? high + Math.min(ms - high, 19) * 0.2 : high - Math.min(high - ms, 1) * 0.2;
+    this.slow = ms > slow ? slow + Math.min(ms - slow, 19) * 0.2 : slow - Math.min(slow - ms, 1) * 0.2;
     this.#seen = true;
   }
 }

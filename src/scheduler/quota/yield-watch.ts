@@ -18,14 +18,14 @@ const poorMost = 4;
 
 export class YieldWatch {
   readonly #windowMs: number;
-  readonly #trips: Pick<RoundTripTime, "low" | "high">;
+  readonly #trips: Pick<RoundTripTime, "low" | "slow">;
   #from = Number.NEGATIVE_INFINITY;
   #begunThen = 0;
   #waitedTo = Number.NEGATIVE_INFINITY;
   #waitedMs = 0;
   #poorInRow = 0;
 
-  constructor(windowMs: number, trips: Pick<RoundTripTime, "low" | "high">) {
+  constructor(windowMs: number, trips: Pick<RoundTripTime, "low" | "slow">) {
     this.#windowMs = windowMs;
     this.#trips = trips;
   }
@@ -45,14 +45,14 @@ export class YieldWatch {
   isPoor(at: number, begun: number, capacity: number): boolean {
     const windows = (at - this.#from) / this.#windowMs;
     if (windows < comparedWindows) return false;
-    const { low, high } = this.#trips;
+    const { low, slow } = this.#trips;
     const spent = begun - this.#begunThen;
     const isWanted = this.#waitedMs >= windows * this.#windowMs * waitingShare;
     this.#from = at;
     this.#begunThen = begun;
     this.#waitedMs = 0;
     // A slot of the floor is taken until a window's length after the answer, less the shortest round trip.
-    const yielded = (capacity * this.#windowMs) / (this.#windowMs + high - low);
+    const yielded = (capacity * this.#windowMs) / (this.#windowMs + slow - low);
     const isPoor = isWanted && spent < yielded * windows * poorShare;
     this.#poorInRow = isPoor ? this.#poorInRow + 1 : 0;
     return this.#poorInRow >= poorMost;
