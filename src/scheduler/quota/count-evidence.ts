@@ -325,12 +325,14 @@ export class CountEvidence {
   /**
    * Computes the missing part of the capacity from a count of the remaining part. In a key's second, use that is not
    * ours means a lower limit rather than use by others. `told` is the highest earlier count of the window. Returns the
-   * total missing part.
+   * total missing part. At least one unit is never missing, because only the count of another call can show that the
+   * others are back.
    */
   learnMissing(window: number, used: number, at: number, told: number): number {
     const { spec, usage } = this.#parts;
     if (spec.scope === "key") usage.learnMissing(window, used);
     else usage.learnShortfall(window, used, told === 0 && this.#isYoung(window, at), spec.capacity * leapShare);
+    usage.missing = Math.min(usage.missing, spec.capacity - 1);
     return usage.missing;
   }
 

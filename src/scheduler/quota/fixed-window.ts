@@ -481,7 +481,9 @@ export class FixedWindow implements LimitWindow {
     this.flows = false;
     if (!isLong(this.spec.windowMs)) {
       this.reset();
-      this.#usage.closedThrough = this.#phase.last(now);
+      const window = this.#phase.last(now);
+      if (this.#phase.isKnown(now)) this.#usage.closedThrough = window;
+      else this.#evidence.runOn(window, now, this.capacity);
     }
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "measured", why: "no refusal for long" });
   }
