@@ -47,13 +47,14 @@ export class YieldWatch {
     if (windows < comparedWindows) return false;
     const { low, slow } = this.#trips;
     const spent = begun - this.#begunThen;
-    const isWanted = this.#waitedMs >= windows * this.#windowMs * waitingShare;
+    // While nobody waits for it, another layer may be what limits it.
+    const wanted = Math.min(windows, this.#waitedMs / this.#windowMs);
     this.#from = at;
     this.#begunThen = begun;
     this.#waitedMs = 0;
     // A slot of the floor is taken until a window's length after the answer, less the shortest round trip.
     const yielded = (capacity * this.#windowMs) / (this.#windowMs + slow - low);
-    const isPoor = isWanted && spent < yielded * windows * poorShare;
+    const isPoor = wanted >= windows * waitingShare && spent < yielded * wanted * poorShare;
     this.#poorInRow = isPoor ? this.#poorInRow + 1 : 0;
     return this.#poorInRow >= poorMost;
   }
