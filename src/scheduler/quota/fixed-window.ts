@@ -13,7 +13,7 @@ import { CountLag, StaleCounts } from "./count-lag.ts";
 import { contradiction, type Floor, LatestDoubt, type OnMode } from "./floor.ts";
 import { isLong, type LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
-import type { Ceiling, LimitWindow, QuotaMode, WindowTicket } from "./limit-window.ts";
+import type { Ceiling, LimitWindow, QuotaMode, Unexplained, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { limiterParts, type OnMisread, type WindowOptions } from "./parts.ts";
 import type { RoundTripTime, ServerClock } from "./server-clock.ts";
@@ -350,8 +350,8 @@ export class FixedWindow implements LimitWindow {
     return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
-  noteUnexplained(sentAt: number, at: number, isRepeated = false): void {
-    if (this.floor.refuse(sentAt, at, isRepeated)) this.fall(at, "refusals that nothing explains");
+  noteUnexplained(sentAt: number, at: number, how: Unexplained = "single"): void {
+    if (this.floor.refuse(sentAt, at, how)) this.fall(at, "refusals that nothing explains");
   }
 
   shut(at: number): number {

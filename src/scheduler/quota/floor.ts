@@ -20,7 +20,7 @@
  */
 import { EvenSpending } from "./even-spending.ts";
 import { isLong, type LayerSpec } from "./layers.ts";
-import type { Ceiling, QuotaMode } from "./limit-window.ts";
+import type { Ceiling, QuotaMode, Unexplained } from "./limit-window.ts";
 
 /** Change of a layer's mode, and its reason in words. */
 interface ModeChange {
@@ -66,6 +66,8 @@ const longerEachTime = 4;
 /** A layer falls again soon if it does within this multiple of its last stay. */
 const soonStays = 6;
 const longestStays = 256;
+/** First multiple where calls are refused as windows begin, because windows that begin late do so again and again. */
+const staysLate = 12;
 /** Time after contradicting counts of a long window in which no layer of the service uses counts. */
 const distrustMs = 300_000;
 /** Time on the floor of a window of which less was spent without it. */
@@ -116,6 +118,8 @@ export class Floor {
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
+  /** Least multiple of the shortest stay for the next one. */
+  #staysLeast = 1;
   #enteredAt = Number.NEGATIVE_INFINITY;
   #hasReported = false;
   /** Time for which the floor is kept because less was spent without it, and the instant until which it is. */
@@ -140,17 +144,18 @@ export class Floor {
   }
 
   /**
-   * Called when a call that left at `sentAt` was refused for no known reason. `isRepeated`: the call that left alone
-   * before it was refused as well. Returns true if the layer has to fall to the floor.
+   * Called when a call that left at `sentAt` was refused for no known reason. Returns true if the layer has to fall to
+   * the floor.
    */
-  refuse(sentAt: number, at: number, isRepeated = false): boolean {
+  refuse(sentAt: number, at: number, how: Unexplained = "single"): boolean {
     const refusals = this.#refusals;
     // Refusals of calls that were under way together count as one.
     if (this.isActive || sentAt <= (refusals.at(-1) ?? Number.NEGATIVE_INFINITY)) return false;
     refusals.push(at);
     while (at - (refusals[0] as number) > refusalWindows * this.#spec.windowMs) refusals.shift();
     const isSoon = at - this.#leftAt < this.stayMs;
-    return isRepeated || isSoon || this.isDoubted(at) || refusals.length >= refusalsMost;
+    this.#staysLeast = how === "entering" ? staysLate : 1;
+    return how === "repeated" || isSoon || this.isDoubted(at) || refusals.length >= refusalsMost;
   }
 
   /** Called when a count agreed with what was sent. */
@@ -191,7 +196,9 @@ export class Floor {
    */
   enter(at: number, capacity: number, isOwn = true): void {
     const isSoon = at - this.#leftAt < this.stayMs * soonStays;
-    this.#stays = isSoon ? Math.min(longestStays, this.#stays * longerEachTime) : 1;
+    const stays = isSoon ? this.#stays * longerEachTime : 1;
+    this.#stays = Math.min(longestStays, Math.max(this.#staysLeast, stays));
+    this.#staysLeast = 1;
     this.#enteredAt = at;
     this.#cleanFrom = isOwn ? at : Number.NEGATIVE_INFINITY;
     this.isActive = true;
@@ -241,11 +248,10 @@ export class Floor {
     this.#refusedInRow = isSoon(this.#refusedAt) ? this.#refusedInRow + 1 : 1;
     // Further refusals in the same window show nothing new.
     if (at - this.#cutAt >= this.#spec.windowMs) {
-      const share = isSoon(this.#cutAt) ? this.#share * cutShareRepeated : Math.min(this.#share, floorShare * cutShare);
-      // On the floor, a short window is cut by one unit at least.
-      const isRounded = this.#isLong || at === this.#enteredAt;
-      const most = isRounded ? 1 : (this.spending.capacity - 1) / (this.#capacity * this.part);
-      this.#share = Math.max(leastShare, Math.min(share, most));
+      const share = isSoon(this.#cutAt)
+        ? this.#share * cutShareRepeated
+        : Math.min(this.#share, this.#onceCut(at === this.#enteredAt));
+      this.#share = Math.max(leastShare, share);
       this.#cutAt = at;
       if (this.#cuts === 0) this.#shareOnceCut = this.#share;
       this.#cuts++;
@@ -254,6 +260,14 @@ export class Floor {
     this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare(this.#refusedInRow) : 1);
     return this.shutUntil;
+  }
+
+  /** Part of the capacity after one cut. Once on the floor, a short window is cut by one unit at least. */
+  #onceCut(isFall: boolean): number {
+    const share = floorShare * cutShare;
+    if (this.#isLong || isFall) return share;
+    const most = this.#capacity * this.part;
+    return Math.min(share, (Math.floor(most * floorShare) - 1) / most);
   }
 
   /** Called when a call was answered: a short window that was not refused for long is spent as after its first cut. */

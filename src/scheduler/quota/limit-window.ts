@@ -33,6 +33,12 @@ export interface WindowTicket {
   surelyThen: number;
 }
 
+/**
+ * How a call was refused for no known reason: by itself; after the call that left alone before it; or before any call
+ * into its window was counted.
+ */
+export type Unexplained = "single" | "repeated" | "entering";
+
 /** Window of one limit and one scope, such as the weight of one user. */
 export interface LimitWindow {
   /** The layer, with the capacity that is stated for now. */
@@ -79,10 +85,9 @@ export interface LimitWindow {
    */
   learnLate(ticket: WindowTicket, sentAt: number): boolean;
   /**
-   * Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer. `isRepeated`: the
-   * call that left alone before it was refused as well.
+   * Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer.
    */
-  noteUnexplained(sentAt: number, at: number, isRepeated?: boolean): void;
+  noteUnexplained(sentAt: number, at: number, how?: Unexplained): void;
   /** Mode of spending: by the counts of the service, or evenly without evidence. */
   readonly mode: QuotaMode;
   /** Called after a refusal or a block: nothing leaves before the window after `at` has certainly begun. */

@@ -229,9 +229,12 @@ export const strike = (
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
       // The call that left alone entered another second, so only of the longer windows it is the second refusal.
-      if (!isShortest(gauge) && isRepeated && mayRefuse(gauge)) gauge.noteUnexplained(sentAt, now, true);
-      else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull)
-        gauge.noteUnexplained(sentAt, now);
+      if (!isShortest(gauge) && isRepeated && mayRefuse(gauge)) gauge.noteUnexplained(sentAt, now, "repeated");
+      else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull) {
+        const { first, units } = parts[index] as WindowTicket;
+        const isEntering = gauge instanceof FixedWindow && gauge.ownOf(first).settled <= units;
+        gauge.noteUnexplained(sentAt, now, isEntering ? "entering" : "single");
+      }
     }
 
   // Where a long window is on the floor, its schedule decides when to try again.
