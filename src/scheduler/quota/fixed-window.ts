@@ -347,7 +347,8 @@ export class FixedWindow implements LimitWindow {
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
     const floor = this.floor;
     // After a doubtful count the beginning may be misread: the window is entered later, the refusal unexplained.
-    return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
+    if (floor.isActive || !this.#evidence.learnLate(first, units, sentAt, this.capacity)) return false;
+    return isLong(this.spec.windowMs) && !floor.isDoubted(sentAt);
   }
 
   noteUnexplained(sentAt: number, at: number, how: Unexplained = "single"): void {
