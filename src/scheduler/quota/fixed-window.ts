@@ -16,14 +16,10 @@ import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, Unexplained, WindowTicket } from "./limit-window.ts";
 import type { OpenEnd } from "./open-end.ts";
 import { limiterParts, type OnMisread, type WindowOptions } from "./parts.ts";
-import type { RoundTripTime, ServerClock } from "./server-clock.ts";
+import type { ServerClock } from "./server-clock.ts";
 import type { OpenEnded, WindowPhase } from "./window-phase.ts";
 import { emptyTicket, type WindowCounts } from "./window-slots.ts";
 import type { WindowUsage } from "./window-usage.ts";
-import { YieldWatch } from "./yield-watch.ts";
-
-/** Part of a window by which windows may be longer than stated: on the floor, calls count for so much longer. */
-const longerShare = 3 / 100;
 
 /** Window that begins and ends on the clock of the service, as this engine knows it. */
 export class FixedWindow implements LimitWindow {
@@ -52,8 +48,6 @@ export class FixedWindow implements LimitWindow {
   readonly #stale: StaleCounts;
   readonly #evidence: CountEvidence;
   readonly #limit: LearnedLimit;
-  readonly #trips: Pick<RoundTripTime, "low">;
-  readonly #yield: YieldWatch | undefined;
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
@@ -64,7 +58,6 @@ export class FixedWindow implements LimitWindow {
   constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
     const { onMisread = () => undefined, onMode = () => undefined } = options;
     const { parts = limiterParts, doubt = new LatestDoubt(), trips = { low: 0, slow: 0 } } = options;
-    this.#trips = trips;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;
     this.spec = spec;
@@ -74,14 +67,13 @@ export class FixedWindow implements LimitWindow {
     this.#lag = lag;
     this.#usage = parts.usage(spec.scope === "key" && spec.unit === "requests");
     this.#phase = parts.phase(spec.windowMs, clock);
-    this.floor = parts.floor(spec, doubt);
+    this.floor = parts.floor(spec, doubt, trips);
     this.#onMode = onMode;
     this.#onMisread = onMisread;
     const phase = this.#phase;
     const floor = this.floor;
     this.widthMs = (at) => (floor.isActive ? 0 : phase.widthMs(at));
     this.windowEndsAt = (now) => (floor.isActive ? (floor.spending.freesAt ?? now) : phase.endsAt(now));
-    this.#yield = isLong(spec.windowMs) ? undefined : new YieldWatch(spec.windowMs, trips);
     this.#stale = new StaleCounts(lag, spec);
     this.#limit = parts.limit(spec);
     this.#openEnd = parts.openEnd(spec);
@@ -225,16 +217,14 @@ export class FixedWindow implements LimitWindow {
 
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const { units } = ticket;
+    if (counted) this.#landedAt = receivedAt;
     const fresh = this.#place(ticket, sentAt, receivedAt, used, counted);
-    // It landed before its answer left, and the call that takes its place on the floor is on its way as well.
-    const landedBy = receivedAt - Math.max(0, this.#trips.low - this.spec.windowMs * longerShare);
-    return this.#land(units, receivedAt, landedBy) ? 0 : fresh;
+    return this.#land(units, receivedAt, this.floor.landedBy(receivedAt)) ? 0 : fresh;
   }
 
   #place(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const usage = this.#usage;
     const { units, first: began } = ticket;
-    if (counted) this.#landedAt = receivedAt;
     this.#followClock(began, receivedAt);
     const told = counted ? this.#believed(used, sentAt, receivedAt) : used;
     const { first, last, heardTo } = this.#landing(ticket, sentAt, receivedAt, counted ? told : undefined);
@@ -456,23 +446,6 @@ export class FixedWindow implements LimitWindow {
     this.#onMode({ layer: this.spec.name, scope: this.scope, mode: "floor", why });
   }
 
-  /** Units that a window holds; counts that contradict what was sent do not show that some are missing. */
-  #known(at: number): number {
-    return this.#limit.capacity - (this.floor.isDoubted(at) ? 0 : this.missing);
-  }
-
-  /** Begins the floor because more can be spent on it, even if nothing is refused. */
-  #fallPoor(at: number): void {
-    if (this.divided || this.floor.isActive) return;
-    this.floor.findPoor(at);
-    this.fall(at, "less was spent than on the floor");
-  }
-
-  /** Called when a call has to wait for this window until `until`. */
-  noteWaiting(at: number, until: number): void {
-    this.#yield?.noteWaiting(at, until);
-  }
-
   /** Uses counts again if the floor may be left. Few calls on it may not have shown where a short window begins. */
   leaveFloor(now: number): void {
     const floor = this.floor;
@@ -494,7 +467,8 @@ export class FixedWindow implements LimitWindow {
     const floor = this.floor;
     floor.spending.land(units, by);
     if (floor.isDistrusted(at)) this.fall(at, contradiction);
-    if (this.#yield?.isPoor(at, this.begun, floor.capacityOf(this.#known(at)))) this.#fallPoor(at);
+    if (!this.divided && floor.isBetter(at, this.begun, this.#limit.capacity, this.missing))
+      this.fall(at, "less was spent than on the floor");
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;

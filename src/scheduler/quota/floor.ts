@@ -21,6 +21,8 @@
 import { EvenSpending } from "./even-spending.ts";
 import { isLong, type LayerSpec } from "./layers.ts";
 import type { Ceiling, QuotaMode, Unexplained } from "./limit-window.ts";
+import type { RoundTripTime } from "./server-clock.ts";
+import { YieldWatch } from "./yield-watch.ts";
 
 /** Change of a layer's mode, and its reason in words. */
 interface ModeChange {
@@ -34,6 +36,8 @@ export type OnMode = (change: ModeChange) => void;
 
 /** Part of the capacity that is spent on the floor, because windows may be late, or longer than stated. */
 const floorShare = 0.95;
+/** Part of a window by which it may be longer than stated. */
+const longerShare = 3 / 100;
 /** Part of it that may be spent at once, of a long window and of a short one. */
 const burstShareLong = 1 / 10;
 const burstShare = 1 / 4;
@@ -106,6 +110,8 @@ export class Floor {
   readonly #doubts: number[] = [];
   #counts = 0;
   readonly #latestDoubt: LatestDoubt;
+  readonly #trips: Pick<RoundTripTime, "low">;
+  readonly #yield: YieldWatch | undefined;
   /** Instant of the last doubtful count of this layer. */
   #doubtedAt = Number.NEGATIVE_INFINITY;
   /** Instant of the last refusal on the floor, and number of refusals that followed each other soon. */
@@ -129,13 +135,23 @@ export class Floor {
   #capacity: number;
   #share = floorShare;
 
-  constructor(spec: LayerSpec, latestDoubt = new LatestDoubt()) {
+  constructor(spec: LayerSpec, latestDoubt = new LatestDoubt(), trips = { low: 0, slow: 0 }) {
     this.#latestDoubt = latestDoubt;
     this.#spec = spec;
     this.#capacity = spec.capacity;
     this.#isLong = isLong(spec.windowMs);
     this.#doubtMs = spec.windowMs * (this.#isLong ? doubtWindowsLong : doubtWindows);
+    this.#trips = trips;
+    this.#yield = this.#isLong ? undefined : new YieldWatch(spec.windowMs, trips);
     this.spending = new EvenSpending(spec.capacity, spec.windowMs, this.#isLong ? burstShareLong : burstShare);
+  }
+
+  /**
+   * Instant such that a call that leaves later lands after one that was answered at `at`: that one landed before its
+   * answer left, and the later one is on its way as well.
+   */
+  landedBy(at: number): number {
+    return at - Math.max(0, this.#trips.low - this.#spec.windowMs * longerShare);
   }
 
   /** Time on the floor without a refusal after which the floor is left. */
@@ -212,11 +228,11 @@ export class Floor {
   /** Called when another limit is stated. */
   restate(capacity: number): void {
     this.#capacity = capacity;
-    this.spending.capacity = this.capacityOf(capacity);
+    this.spending.capacity = this.#capacityOf(capacity);
   }
 
   /** Units of a window with this capacity that are spent on the floor. */
-  capacityOf(capacity: number): number {
+  #capacityOf(capacity: number): number {
     const most = capacity * this.part;
     return Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
   }
@@ -278,10 +294,22 @@ export class Floor {
     this.restate(this.#capacity);
   }
 
-  /** Called when less was spent than on the floor. */
-  findPoor(at: number): void {
+  /** Called when a call has to wait for the window until `until`. */
+  noteWaiting(at: number, until: number): void {
+    this.#yield?.noteWaiting(at, until);
+  }
+
+  /**
+   * Returns true if calls waited for windows that hold `capacity`, and less was spent of them than on the floor. `begun`
+   * are all units that were ever spent. `missing` units are not there according to the counts.
+   */
+  isBetter(at: number, begun: number, capacity: number, missing: number): boolean {
+    // Counts that contradict what was sent do not show that anything is missing.
+    const most = this.#capacityOf(capacity - (this.isDoubted(at) ? 0 : missing));
+    if (this.#yield?.isPoor(at, begun, most) !== true || this.isActive) return false;
     this.#poorMs = at - this.#poorUntil < poorAgainMs ? Math.min(poorMsMost, this.#poorMs * longerEachTime) : poorMs;
     this.#poorUntil = at + this.#poorMs;
+    return true;
   }
 
   /** Returns true if a misreading should be reported: on the floor only the first one of each stay. */

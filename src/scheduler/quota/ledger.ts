@@ -194,7 +194,7 @@ class LayeredLedger {
       }
       const until = Math.min(blocked, Math.max(now + 1, gauge.changesAt));
       this.#division?.lacks(gauge, units, rank, now);
-      if (gauge instanceof FixedWindow) gauge.noteWaiting(now, until);
+      if (gauge instanceof FixedWindow) gauge.floor.noteWaiting(now, until);
       if (rank === "ordinary") return retryAtOf(gauge, charge, units, ceiling, this.#allowances, now, until);
       return {
         granted: false,

@@ -16,7 +16,7 @@ import { WindowUsage } from "./window-usage.ts";
 
 export interface LimiterParts {
   lag(): CountLag;
-  floor(spec: LayerSpec, doubt: LatestDoubt): Floor;
+  floor(spec: LayerSpec, doubt: LatestDoubt, trips?: Pick<RoundTripTime, "low" | "slow">): Floor;
   limit(spec: LayerSpec): LearnedLimit;
   /** `isOurs`: only calls of this engine count in the windows. */
   usage(isOurs: boolean): WindowUsage;
@@ -30,7 +30,7 @@ export interface LimiterParts {
 
 export const limiterParts: LimiterParts = {
   lag: () => new CountLag(),
-  floor: (spec, doubt) => new Floor(spec, doubt),
+  floor: (spec, doubt, trips) => new Floor(spec, doubt, trips),
   limit: ({ capacity, windowMs }) => new LearnedLimit(capacity, windowMs),
   usage: (isOurs) => new WindowUsage(isOurs),
   phase: (windowMs, clock) => new WindowPhase(windowMs, clock),
