@@ -51,6 +51,18 @@ class HastyFloor extends Floor {
   }
 }
 
+class LastResortFloor extends Floor {
+  override isBetter(): boolean {
+    return false;
+  }
+}
+
+class SlowFloor extends Floor {
+  override landedBy(at: number): number {
+    return at;
+  }
+}
+
 class UnlearnedLimit extends LearnedLimit {
   override refuse(): "unmoved" {
     return "unmoved";
@@ -143,6 +155,12 @@ class FixedTrips extends RoundTripTime {
 const ablations: readonly Ablation[] = [
   { mechanism: "floor", row: "slides-key", without: { floor: (spec) => new NoFloor(spec) } },
   { mechanism: "stay on the floor", row: "cached-key", without: { floor: (spec) => new HastyFloor(spec) } },
+  {
+    mechanism: "comparison with the floor",
+    row: "weighed-key",
+    without: { floor: (...of) => new LastResortFloor(...of) },
+  },
+  { mechanism: "round trips on the floor", row: "swell-key", without: { floor: (...of) => new SlowFloor(...of) } },
   { mechanism: "count lag", row: "behind-key", without: { lag: () => new NoLag() } },
   {
     mechanism: "learned limit",
