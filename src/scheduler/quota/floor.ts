@@ -4,10 +4,11 @@
  * A layer falls to the floor after two refusals that nothing explains: a key's second after two within some windows, a
  * longer window if the call that left alone after a refusal is refused, too. One is enough shortly after a doubtful
  * count, or after a stay. A long window falls as soon as three of its last forty counts are doubtful. The other layers
- * of the service fall with it, because an answer carries the counts of all of them. On the floor counts change nothing,
- * and 95 % of the capacity is spent evenly, as a careful client without headers does; less after a refusal. Meanwhile
- * counts are still compared with what was sent: the layer leaves the floor after a stated number of windows without a
- * refusal and without doubt. If it falls again soon, the next stay is four times as long.
+ * of the service fall with it, because an answer carries the counts of all of them. A short window also falls when the
+ * floor would yield more (yield-watch.ts). On the floor counts change nothing, and 95 % of the capacity is spent evenly,
+ * as a careful client without headers does; less after a refusal. Meanwhile counts are still compared with what was
+ * sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls
+ * again soon, the next stay is four times as long.
  *
  * Engines that divide a window fall together and spend their parts of it. An engine that falls with the others waits
  * for a window's length before its first ordinary action, because another one may have spent more than its part.
@@ -15,7 +16,7 @@
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported,
  * and at most one misreading during a stay; the parts of engines that divide a window add up to its floor at most.
  * Needed by: `later-minutes`, `slides-key`, `slides-user`, `cached`, `cached-key`, `another-key`, `another-user`,
- * `slow-windows-key`.
+ * `slow-windows-key`; a longer first stay by `first-key`; cuts by one unit by `weighed-key`; round trips by `swell-key`.
  * Not here: the schedule (even-spending.ts), which refusals are explained (routes.ts).
  */
 import { EvenSpending } from "./even-spending.ts";

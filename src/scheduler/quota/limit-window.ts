@@ -34,8 +34,8 @@ export interface WindowTicket {
 }
 
 /**
- * How a call was refused for no known reason: by itself; after the call that left alone before it; or before any call
- * into its window was counted.
+ * Circumstances of a refusal for no known reason: by itself; after the call that left alone before it; or before any
+ * call into its window was counted.
  */
 export type Unexplained = "single" | "repeated" | "entering";
 

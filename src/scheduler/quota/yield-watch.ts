@@ -1,8 +1,8 @@
 /**
- * Finds a short window that calls wait for although less of it is spent than on its floor: its counts or the way to the
- * service do not show where windows begin, and even spending needs neither.
+ * Finds a short window that calls wait for although less of it is spent than on its floor: neither its counts nor the
+ * round trips show where windows begin, and even spending needs neither.
  *
- * Invariants: a window that nobody waits for is never found; the yield of the floor is computed for the way as it is.
+ * Invariants: a window is found only if calls wait for it; the yield of the floor is computed for the present round trips.
  * Needed by: `weighed-key`, `swell-key`.
  * Not here: what is spent on the floor, and for how long (floor.ts).
  */
@@ -47,7 +47,7 @@ export class YieldWatch {
     if (windows < comparedWindows) return false;
     const { low, slow } = this.#trips;
     const spent = begun - this.#begunThen;
-    // While nobody waits for it, another layer may be what limits it.
+    // Without waiting calls another layer may be the limit.
     const wanted = Math.min(windows, this.#waitedMs / this.#windowMs);
     this.#from = at;
     this.#begunThen = begun;
