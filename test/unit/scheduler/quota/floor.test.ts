@@ -4,6 +4,7 @@ import { createContract } from "../../../../src/contract/contract.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import { Floor, LatestDoubt, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
 import { type LayerSpec, layersOf } from "../../../../src/scheduler/quota/layers.ts";
+import type { Unexplained } from "../../../../src/scheduler/quota/limit-window.ts";
 import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
 const [, user, key] = layersOf(createContract()) as [never, never, never];
@@ -123,6 +124,42 @@ describe("A floor", () => {
     expect([fallsAgain(4_999), fallsAgain(5_000)]).toEqual([true, false]);
   });
 
+  it("counts a call from its answer, less the shortest round trip beyond 3 % of a window", () => {
+    const landedBy = (spec: LayerSpec, low: number): number =>
+      new Floor(spec, undefined, { low, slow: 900 }).landedBy(10_000);
+    expect([30, 31, 433].map((low) => landedBy(key, low))).toEqual([10_000, 9_999, 9_597]);
+    expect([433, 1_800, 2_000].map((low) => landedBy(user, low))).toEqual([10_000, 10_000, 9_800]);
+  });
+
+  it("is kept for sixty windows at first where a call was refused before any other into its window was counted", () => {
+    const stayAfter = (...how: readonly Unexplained[]): number => {
+      const floor = new Floor(key);
+      for (const [index, one] of how.entries()) floor.refuse(100 * index, 100 * index + 10, one);
+      floor.enter(1_000, 10);
+      return floor.neededMs(1_000);
+    };
+    expect([stayAfter("single", "entering"), stayAfter("single", "single")]).toEqual([60_000, 5_000]);
+    // The last refusal decides.
+    expect(stayAfter("entering", "single")).toBe(5_000);
+  });
+
+  it("is kept four times as long as that when it follows again soon, and for five windows when it does much later", () => {
+    const staysAfter = (afterMs: number, how?: Unexplained): number => {
+      const floor = new Floor(key);
+      floor.refuse(0, 10, "entering");
+      floor.enter(10, 10);
+      floor.leave(60_010);
+      const at = 60_010 + afterMs;
+      // Without one it follows for another reason than a refusal.
+      if (how !== undefined) floor.refuse(at, at, how);
+      floor.enter(at, 10);
+      return floor.neededMs(at);
+    };
+    expect([staysAfter(359_999, "single"), staysAfter(359_999, "entering")]).toEqual([240_000, 240_000]);
+    expect([staysAfter(360_000, "single"), staysAfter(360_000, "entering")]).toEqual([5_000, 60_000]);
+    expect(staysAfter(360_000)).toBe(5_000);
+  });
+
   it("tries a minute that stays shut after a quarter of it, a half, and each whole one, and after a quarter again five minutes later", () => {
     const floor = new Floor(user);
     floor.enter(0, 1_200);
@@ -136,6 +173,92 @@ describe("A floor", () => {
     expect(waits(4)).toEqual([15_000, 30_000, 60_000, 60_000]);
     at += 300_000;
     expect(waits(1)).toEqual([15_000]);
+  });
+});
+
+describe("A short window on its floor", () => {
+  /** Capacity after each of the refusals; the floor is entered at 0. */
+  const cut = (floor: Floor, instants: readonly number[]): readonly number[] =>
+    instants.map((at) => {
+      floor.refused(at);
+      return floor.spending.capacity;
+    });
+  const fallen = (spec: LayerSpec = key): Floor => {
+    const floor = new Floor(spec);
+    floor.enter(0, spec.capacity);
+    return floor;
+  };
+
+  it("is cut by a twentieth by the refusal that led to it, and once by one unit by rare refusals after that", () => {
+    expect(cut(fallen(), [0, 5_000, 10_000, 600_000, 660_000])).toEqual([9, 8, 8, 8, 8]);
+    expect(cut(fallen({ ...(key as LayerSpec), capacity: 100 }), [0, 5_000, 10_000])).toEqual([90, 90, 90]);
+  });
+
+  it("is cut by one unit by its first refusal, if another reason led to it", () => {
+    expect(cut(fallen(), [1, 5_001, 10_001])).toEqual([8, 8, 8]);
+  });
+
+  it("is cut to four fifths by a refusal within five windows of another", () => {
+    expect(cut(fallen(), [0, 4_999, 9_998])).toEqual([9, 7, 5]);
+    expect(cut(fallen(), [0, 5_000, 9_999, 14_999])).toEqual([9, 8, 6, 6]);
+  });
+
+  it("is cut by one unit of the part that an engine spends, and by a twentieth if it is a long one", () => {
+    const floor = new Floor({ ...(key as LayerSpec), capacity: 20 });
+    floor.part = 1 / 2;
+    floor.enter(0, 20);
+    expect(cut(floor, [1, 5_001])).toEqual([8, 8]);
+    expect(cut(fallen({ ...(user as LayerSpec), capacity: 10 }), [1, 300_001])).toEqual([9, 9]);
+  });
+
+  it("holds as much as after its first cut when it was not refused for sixty windows, and four times as many after each further cut", () => {
+    const raisedAfter = (instants: readonly number[], ms: number, capacity = 10): number => {
+      const floor = fallen({ ...(key as LayerSpec), capacity });
+      cut(floor, instants);
+      floor.raise((instants.at(-1) as number) + ms);
+      return floor.spending.capacity;
+    };
+    const [two, three, four] = [
+      [0, 5_000],
+      [0, 5_000, 10_000],
+      [0, 5_000, 10_000, 11_000],
+    ] as const;
+    expect([raisedAfter(two, 59_999), raisedAfter(two, 60_000)]).toEqual([8, 9]);
+    expect([raisedAfter([0, 1_000], 59_999, 100), raisedAfter([0, 1_000], 60_000, 100)]).toEqual([72, 90]);
+    expect([raisedAfter(three, 239_999), raisedAfter(three, 240_000)]).toEqual([8, 9]);
+    expect([raisedAfter(four, 959_999), raisedAfter(four, 960_000)]).toEqual([6, 9]);
+  });
+
+  it("is not raised after its first cut, not even after hours without a refusal", () => {
+    const floor = fallen();
+    cut(floor, [6_000]);
+    floor.raise(10_000_000);
+    expect(floor.spending.capacity).toBe(8);
+  });
+
+  it("is cut from the beginning again when it is entered again", () => {
+    const floor = fallen();
+    cut(floor, [0, 5_000, 10_000]);
+    floor.leave(20_000);
+    floor.enter(30_000, 10);
+    expect(cut(floor, [30_000, 40_000])).toEqual([9, 8]);
+    floor.raise(100_000);
+    expect(floor.spending.capacity).toBe(9);
+  });
+
+  it("is raised by an answer, unlike a long one", () => {
+    const capacityAfter = (spec: LayerSpec): readonly number[] => {
+      const gauge = new FixedWindow(spec, "s", fixedClock(0, 0));
+      const { windowMs } = spec;
+      gauge.fall(0, "a test");
+      gauge.floor.othersUntil = Number.POSITIVE_INFINITY;
+      for (const at of [0, 5, 9]) gauge.shut(at * windowMs);
+      const before = gauge.capacity;
+      gauge.end(gauge.begin(1, 300 * windowMs), 300 * windowMs, 300 * windowMs, undefined, true);
+      return [before, gauge.capacity, gauge.floor.spending.capacity];
+    };
+    expect(capacityAfter(key)).toEqual([6, 9, 9]);
+    expect(capacityAfter(user)).toEqual([866, 866, 866]);
   });
 });
 
@@ -201,6 +324,20 @@ describe("A key's window on the floor", () => {
       ["key", "floor"],
       ["key", "measured"],
     ]);
+  });
+
+  it("counts an answered call for a second, less the shortest round trip beyond 30 ms, and a lost one for a second", () => {
+    const usedAfter = (over: "answered" | "lost", ...instants: readonly number[]): readonly number[] => {
+      const trips = { low: 433, slow: 500 };
+      const gauge = new FixedWindow(key, "k", fixedClock(0, 0), undefined, { trips });
+      gauge.fall(9_000, "a test");
+      const part = gauge.begin(1, 9_567);
+      if (over === "lost") gauge.lose(part, 10_000);
+      else gauge.end(part, 9_567, 10_000, undefined, true);
+      return instants.map((at) => gauge.used(at));
+    };
+    expect(usedAfter("answered", 10_596, 10_597)).toEqual([1, 0]);
+    expect(usedAfter("lost", 10_999, 11_000)).toEqual([1, 0]);
   });
 
   it("reports one misreading of each stay, however many counts fall where no window begins", () => {

@@ -1,8 +1,12 @@
-/** When a short window yields less than its floor, in units and waits worked out by hand. */
+/** Short windows that yield less than their floor, in units and waits worked out by hand, and the time that they then spend there. */
 import { describe, expect, it } from "vitest";
+import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import { Floor, type OnMode } from "../../../../src/scheduler/quota/floor.ts";
 import { YieldWatch } from "../../../../src/scheduler/quota/yield-watch.ts";
+import { second as key, user } from "../../../support/harness/evidence.ts";
+import { fixedClock } from "../../../support/harness/fixed-clock.ts";
 
-/** What happens in the sixty seconds of one comparison. */
+/** Sixty seconds of one comparison. */
 interface Minute {
   readonly waitedMs?: number;
   readonly spent: number;
@@ -54,7 +58,7 @@ describe("A window that calls wait for", () => {
     ]);
   });
 
-  it("is not poor if they wait for less than half of the time, whatever is spent", () => {
+  it("is not poor if they wait for less than half of the time, even if nothing is spent", () => {
     expect(compared(times(4, { waitedMs: 30_000, spent: 0 })).at(-1)).toBe(true);
     expect(compared(times(4, { waitedMs: 29_999, spent: 0 })).at(-1)).toBe(false);
     expect(compared(times(4, { waitedMs: 0, spent: 0 })).at(-1)).toBe(false);
@@ -88,9 +92,82 @@ describe("A window that calls wait for", () => {
   it("is compared with a floor that yields less where some answers take longer than others", () => {
     const isPoor = (spent: number, low: number, slow: number): boolean | undefined =>
       compared(times(4, { spent }), { low, slow }).at(-1);
-    // A slot of the floor is taken for 1.5 s: six units in a second, and nine tenths of 360 in a minute.
+    // A call uses the floor for 1.5 s: it yields six units in a second, and nine tenths of 360 in a minute.
     expect([isPoor(323, 100, 600), isPoor(324, 100, 600)]).toEqual([true, false]);
     // A long way that does not vary takes nothing.
     expect([isPoor(485, 600, 600), isPoor(486, 600, 600)]).toEqual([true, false]);
+  });
+});
+
+describe("A window that yields less than its floor", () => {
+  /** Returns for the end of each minute, while a call waits all the time, whether the floor is better. */
+  const better = (floor: Floor, ends: readonly number[], spent: number, missing = 0, doubted = false): boolean[] =>
+    ends.map((end) => {
+      floor.noteWaiting(0, end);
+      if (doubted) floor.doubt(end - 1, end - 1);
+      return floor.isBetter(end, (spent * end) / 60_000, 10, missing);
+    });
+  const minutes = (from: number, count: number): readonly number[] =>
+    Array.from({ length: count }, (_, index) => 60_000 * (from + index));
+
+  it("falls to it after four minutes, and keeps it for twelve", () => {
+    const floor = new Floor(key);
+    expect(better(floor, minutes(0, 5), 485)).toEqual([false, false, false, false, true]);
+    floor.enter(240_000, 10);
+    expect([floor.mayLeave(959_999), floor.mayLeave(960_000)]).toEqual([false, true]);
+  });
+
+  it("is not found if it is a long one", () => {
+    expect(better(new Floor(user), minutes(0, 301), 0)).not.toContain(true);
+  });
+
+  it("yields less by what is missing according to its counts, unless one was doubted lately", () => {
+    // Of the five units that are there, the floor spends four in a second.
+    expect(better(new Floor(key), minutes(0, 5), 215, 5).at(-1)).toBe(true);
+    expect(better(new Floor(key), minutes(0, 5), 216, 5).at(-1)).toBe(false);
+    expect(better(new Floor(key), minutes(0, 5), 485, 5, true).at(-1)).toBe(true);
+    expect(better(new Floor(key), minutes(0, 5), 486, 5, true).at(-1)).toBe(false);
+  });
+
+  it("keeps it four times as long when it yields less again within fifteen minutes, an hour at most", () => {
+    const floor = new Floor(key);
+    better(floor, minutes(0, 4), 0);
+    const kept = (minute: number): number => {
+      const at = 60_000 * minute;
+      expect(better(floor, [at], 0)).toEqual([true]);
+      floor.enter(at, 10);
+      const ms = floor.neededMs(at);
+      floor.leave(at + ms);
+      return ms / 60_000;
+    };
+    expect([kept(4), kept(4 + 12 + 14), kept(30 + 48 + 1), kept(79 + 60 + 14), kept(153 + 60 + 15)]).toEqual([
+      12, 48, 60, 60, 12,
+    ]);
+  });
+
+  it("is not found on the floor", () => {
+    const floor = new Floor(key);
+    floor.enter(0, 10);
+    expect(better(floor, minutes(0, 10), 0)).not.toContain(true);
+    expect([floor.neededMs(540_000), floor.mayLeave(540_000)]).toEqual([0, true]);
+  });
+
+  it("falls with its next answer, unless engines divide it", () => {
+    const fallsTo = (slow: number, divided = false): readonly [string, readonly string[]] => {
+      const told: string[] = [];
+      const options = { onMode: ({ why }: Parameters<OnMode>[0]) => told.push(why), trips: { low: 100, slow } };
+      const gauge = new FixedWindow(key, "k", fixedClock(0, 0), undefined, options);
+      gauge.divided = divided;
+      for (let at = 0; at <= 300_000; at += 200) {
+        gauge.floor.noteWaiting(at, at + 200);
+        gauge.end(gauge.begin(1, at), at, at + 10, 1 + ((at / 200) % 5), true);
+      }
+      return [gauge.mode, told];
+    };
+    // Five units in a second, where the floor yields six.
+    expect(fallsTo(600)).toEqual(["floor", ["less was spent than on the floor"]]);
+    expect(fallsTo(600, true)).toEqual(["measured", []]);
+    // It yields three if some answers take 1.8 s longer than others.
+    expect(fallsTo(1_900)).toEqual(["measured", []]);
   });
 });
