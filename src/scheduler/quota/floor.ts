@@ -51,8 +51,8 @@ const cutShareRepeated = 0.8;
 const leastShare = 0.1;
 /** A refusal on the floor follows another one soon if it does within this number of windows. */
 const cutWindows = 5;
-/** Number of windows without a refusal after which a short window is cut once only; four times as many each time. */
-const raiseWindows = 60;
+/** Number of windows after further cuts until a short window is cut once only; more if it is cut again as soon. */
+const raiseWindows = 20;
 /** Number of refusals within this number of windows after which a layer falls to the floor. */
 const refusalsMost = 2;
 const refusalWindows = 20;
@@ -119,9 +119,10 @@ export class Floor {
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cutAt = Number.NEGATIVE_INFINITY;
   #refusedInRow = 0;
-  /** Number of cuts since the floor was entered. */
-  #cuts = 0;
-  #shareOnceCut = floorShare;
+  /** Instant of the last further cut, the time after it until a short window is raised, and the instant of the last raise. */
+  #cutAgainAt = Number.NEGATIVE_INFINITY;
+  #raiseMs = 0;
+  #raisedAt = Number.NEGATIVE_INFINITY;
   #cleanFrom = 0;
   #leftAt = Number.NEGATIVE_INFINITY;
   #stays = 1;
@@ -221,7 +222,6 @@ export class Floor {
     this.isActive = true;
     this.#hasReported = false;
     this.#share = floorShare;
-    this.#cuts = 0;
     this.restate(capacity);
     this.spending.start(this.part < 1 ? at + this.#spec.windowMs : at);
   }
@@ -265,18 +265,21 @@ export class Floor {
     this.#refusedInRow = isSoon(this.#refusedAt) ? this.#refusedInRow + 1 : 1;
     // Further refusals in the same window show nothing new.
     if (at - this.#cutAt >= this.#spec.windowMs) {
-      const share = isSoon(this.#cutAt)
-        ? this.#share * cutShareRepeated
-        : Math.min(this.#share, this.#onceCut(at === this.#enteredAt));
-      this.#share = Math.max(leastShare, share);
+      if (isSoon(this.#cutAt)) this.#cutAgain(at);
+      else this.#share = Math.min(this.#share, this.#onceCut(at === this.#enteredAt));
       this.#cutAt = at;
-      if (this.#cuts === 0) this.#shareOnceCut = this.#share;
-      this.#cuts++;
       this.restate(this.#capacity);
     }
     this.#refusedAt = at;
     this.shutUntil = at + this.#spec.windowMs * (this.#isLong ? retryShare(this.#refusedInRow) : 1);
     return this.shutUntil;
+  }
+
+  #cutAgain(at: number): void {
+    const rareMs = this.#spec.windowMs * raiseWindows;
+    this.#raiseMs = at - this.#raisedAt < rareMs ? this.#raiseMs * longerEachTime : rareMs;
+    this.#cutAgainAt = at;
+    this.#share = Math.max(leastShare, this.#share * cutShareRepeated);
   }
 
   /** Part of the capacity after one cut. Once on the floor, a short window is cut by one unit at least. */
@@ -287,11 +290,12 @@ export class Floor {
     return Math.min(share, (Math.floor(most * floorShare) - 1) / most);
   }
 
-  /** Called when a call was answered: a short window that was not refused for long is spent as after its first cut. */
+  /** Called when a call was answered: a short window that was not cut again for long is spent as after one cut. */
   raise(at: number): void {
-    const rareMs = this.#spec.windowMs * raiseWindows * longerEachTime ** (this.#cuts - 2);
-    if (this.#isLong || this.#cuts < 2 || this.#share >= this.#shareOnceCut || at - this.#refusedAt < rareMs) return;
-    this.#share = this.#shareOnceCut;
+    const share = this.#onceCut(false);
+    if (this.#isLong || this.#share >= share || at - this.#cutAgainAt < this.#raiseMs) return;
+    this.#share = share;
+    this.#raisedAt = at;
     this.restate(this.#capacity);
   }
 

@@ -211,22 +211,24 @@ describe("A short window on its floor", () => {
     expect(cut(fallen({ ...(user as LayerSpec), capacity: 10 }), [1, 300_001])).toEqual([9, 9]);
   });
 
-  it("holds as much as after its first cut when it was not refused for sixty windows, and four times as many after each further cut", () => {
-    const raisedAfter = (instants: readonly number[], ms: number, capacity = 10): number => {
-      const floor = fallen({ ...(key as LayerSpec), capacity });
-      cut(floor, instants);
-      floor.raise((instants.at(-1) as number) + ms);
-      return floor.spending.capacity;
-    };
-    const [two, three, four] = [
-      [0, 5_000],
-      [0, 5_000, 10_000],
-      [0, 5_000, 10_000, 11_000],
-    ] as const;
-    expect([raisedAfter(two, 59_999), raisedAfter(two, 60_000)]).toEqual([8, 9]);
-    expect([raisedAfter([0, 1_000], 59_999, 100), raisedAfter([0, 1_000], 60_000, 100)]).toEqual([72, 90]);
-    expect([raisedAfter(three, 239_999), raisedAfter(three, 240_000)]).toEqual([8, 9]);
-    expect([raisedAfter(four, 959_999), raisedAfter(four, 960_000)]).toEqual([6, 9]);
+  it("is cut by one unit only twenty windows after a further cut, and four times as late when it is cut again as soon", () => {
+    const raisedAfter = (floor: Floor, from: number, ms: number): readonly number[] =>
+      [ms - 1, ms].map((after) => {
+        floor.raise(from + after);
+        return floor.spending.capacity;
+      });
+    const floor = fallen();
+    cut(floor, [0, 1_000, 2_000]);
+    expect(raisedAfter(floor, 2_000, 20_000)).toEqual([5, 8]);
+    // A refusal by itself is no further cut.
+    cut(floor, [30_000]);
+    expect(floor.spending.capacity).toBe(8);
+    cut(floor, [40_000, 41_000]);
+    expect(raisedAfter(floor, 41_000, 80_000)).toEqual([6, 8]);
+    cut(floor, [130_000, 131_000]);
+    expect(raisedAfter(floor, 131_000, 320_000)).toEqual([6, 8]);
+    cut(floor, [500_000, 501_000]);
+    expect(raisedAfter(floor, 501_000, 20_000)).toEqual([6, 8]);
   });
 
   it("is not raised after its first cut, not even after hours without a refusal", () => {
@@ -243,7 +245,7 @@ describe("A short window on its floor", () => {
     floor.enter(30_000, 10);
     expect(cut(floor, [30_000, 40_000])).toEqual([9, 8]);
     floor.raise(100_000);
-    expect(floor.spending.capacity).toBe(9);
+    expect(floor.spending.capacity).toBe(8);
   });
 
   it("is raised by an answer, unlike a long one", () => {
@@ -257,7 +259,7 @@ describe("A short window on its floor", () => {
       gauge.end(gauge.begin(1, 300 * windowMs), 300 * windowMs, 300 * windowMs, undefined, true);
       return [before, gauge.capacity, gauge.floor.spending.capacity];
     };
-    expect(capacityAfter(key)).toEqual([6, 9, 9]);
+    expect(capacityAfter(key)).toEqual([6, 8, 8]);
     expect(capacityAfter(user)).toEqual([866, 866, 866]);
   });
 });
