@@ -107,6 +107,18 @@ describe("Pauses after lost probes", () => {
   });
 });
 
+describe("The use of a user's windows", () => {
+  it("is followed since the first count, also over refusals", () => {
+    const standing = new ProbeState(500);
+    expect(standing.toldAt).toBe(Number.POSITIVE_INFINITY);
+    standing.warmUp(300);
+    standing.warmUp(700);
+    standing.restart(2_000);
+    standing.warmUp(2_100);
+    expect(standing.toldAt).toBe(300);
+  });
+});
+
 describe("Strikes of refusals:", () => {
   it("a burst of refusals is one, whatever the order its answers come in", () => {
     const standing = new ProbeState(0);

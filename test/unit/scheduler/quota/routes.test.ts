@@ -206,12 +206,13 @@ describe("A refusal", () => {
    * Calls of a key's second, and one more that is refused `times` times in a row and may have landed in the next: whether the user's limit
    * is suspected to have moved.
    */
-  const suspectsUser = (calls: number, times = 2): boolean => {
+  const suspectsUser = (calls: number, times = 2, isOnFloor = false): boolean => {
     const [key, user] = ["key", "uid"].map((name) => layers.find((spec) => spec.name === name) as LayerSpec) as [
       LayerSpec,
       LayerSpec,
     ];
     const second = new FixedWindow(key, "k", fixedClock(-20, 20));
+    if (isOnFloor) second.fall(0, "a test");
     for (let call = 0; call < calls; call++) second.end(second.begin(1, 500), 500, 520, call + 1, true);
     let suspected = false;
     const minute = {
@@ -294,5 +295,135 @@ describe("A refusal", () => {
 
   it("at the end of a second that is not half full is the user's, once the call after it was refused as well", () => {
     expect([suspectsUser(3, 1), suspectsUser(3, 2)]).toEqual([false, true]);
+  });
+
+  it("of a key whose second is on its floor is not attributed to the user", () => {
+    expect([suspectsUser(3, 2, true), suspectsUser(0, 2, true)]).toEqual([false, false]);
+  });
+
+  it("of the first call into a second keeps the key on its floor for a minute, and of a later one for five seconds", () => {
+    const stayAfter = (...counted: readonly number[]): number => {
+      const spec = layers.find(({ name }) => name === "key") as LayerSpec;
+      const second = new FixedWindow(spec, "k", fixedClock(-20, 20));
+      let now = 0;
+      for (const [index, calls] of counted.entries()) {
+        const from = 60_000 + 3_000 * index;
+        for (let call = 1; call <= 10; call++)
+          second.end(second.begin(1, from + 250), from + 250, from + 280, call, true);
+        for (let call = 1; call <= calls; call++)
+          second.end(second.begin(1, from + 1_250), from + 1_250, from + 1_280, call, true);
+        const part = second.begin(1, from + 1_300);
+        now = from + 1_330;
+        second.end(part, from + 1_300, now, undefined, false);
+        const ticket = { parts: [part], route: { windows: [second] }, sentAt: from + 1_300, probe: false };
+        strike(ticket as unknown as Ticket, new ProbeState(0), { noteRefusal: () => undefined }, now);
+      }
+      return second.floor.neededMs(now);
+    };
+    expect([stayAfter(0), stayAfter(0, 0), stayAfter(0, 1), stayAfter(1, 0)]).toEqual([0, 60_000, 5_000, 60_000]);
+  });
+});
+
+describe("Refusals in a row", () => {
+  /** Instant since which the use of windows is followed: much more than a minute before the first refusal. */
+  const followedFrom = 10_000;
+  const all = (): number => Number.POSITIVE_INFINITY;
+
+  interface Given {
+    /** Instants at which calls leave that are refused. */
+    readonly at: readonly number[];
+    readonly isOnFloor?: boolean;
+    readonly probe?: boolean;
+    readonly toldAt?: number;
+    /** Instant of a call that spends `units` of the user's minute, and its count. */
+    readonly spentAt?: number;
+    readonly units?: number;
+    readonly used?: number;
+  }
+
+  /** Modes of the address, the user and the key after the last refusal, and those of them that it has shut. */
+  const outcome = ({
+    at,
+    isOnFloor = false,
+    probe = false,
+    toldAt = followedFrom,
+    spentAt,
+    units = 0,
+    used,
+  }: Given) => {
+    const windows = layers.map((spec) => new FixedWindow(spec, "s", fixedClock(-20, 20)));
+    const [, user] = windows as [FixedWindow, FixedWindow];
+    if (isOnFloor) for (const gauge of windows) gauge.fall(followedFrom, "a test");
+    if (spentAt !== undefined) user.end(user.begin(units, spentAt), spentAt, spentAt + 10, used, true);
+    const standing = new ProbeState(0);
+    standing.warmUp(toldAt);
+    let now = 0;
+    for (const sentAt of at) {
+      const parts = windows.map((gauge) => gauge.begin(1, sentAt));
+      now = sentAt + 40;
+      for (const [index, gauge] of windows.entries())
+        gauge.end(parts[index] as WindowTicket, sentAt, now, undefined, false);
+      const ticket = { parts, route: { windows }, sentAt, probe } as unknown as Ticket;
+      strike(ticket, standing, { noteRefusal: () => undefined }, now);
+    }
+    const names = (chosen: (gauge: FixedWindow) => boolean): readonly string[] =>
+      windows.filter(chosen).map(({ spec }) => spec.name);
+    return {
+      floor: names(({ mode }) => mode === "floor"),
+      shut: names((gauge) => gauge.blockedUntil(1, now, all) !== undefined),
+    };
+  };
+
+  it("shut, on the floor, the key's second at once, and a minute if 70 % of it was spent within its length", () => {
+    const shut = (units: number, at: number): readonly string[] =>
+      outcome({ at: [at], isOnFloor: true, spentAt: 70_000, units }).shut;
+    // The floor of the user's minute is 1,140 units. The refused call is one of them.
+    expect([shut(796, 100_000), shut(797, 100_000)]).toEqual([["key"], ["uid", "key"]]);
+    // The units landed by 70,010.
+    expect([shut(797, 129_969), shut(797, 129_970)]).toEqual([["uid", "key"], ["key"]]);
+  });
+
+  it("shut every window on the floor from the second one on", () => {
+    expect(outcome({ at: [100_000, 102_000], isOnFloor: true }).shut).toEqual(["ip", "uid", "key"]);
+  });
+
+  it("take a minute to its floor and shut it at the second one, if half of it was used within its length", () => {
+    const [at, spentAt] = [[130_000, 132_000], 110_000];
+    const [both, neither] = [
+      { floor: ["uid"], shut: ["uid", "key"] },
+      { floor: [], shut: ["key"] },
+    ];
+    // In the minute before, and with both refused calls.
+    expect([outcome({ at, spentAt, units: 597 }), outcome({ at, spentAt, units: 598 })]).toEqual([neither, both]);
+    expect(outcome({ at: [170_000, 172_000], spentAt, units: 598 })).toEqual(neither);
+    // By others.
+    const [others, less] = [
+      { spentAt: 125_000, units: 1, used: 598 },
+      { spentAt: 125_000, units: 1, used: 597 },
+    ];
+    expect([outcome({ at, ...others }), outcome({ at, ...less })]).toEqual([both, neither]);
+    expect(outcome({ at: [130_000], spentAt, units: 1_000 })).toEqual(neither);
+  });
+
+  it("take every minute to its floor and shut it at the third one", () => {
+    expect(outcome({ at: [130_000, 132_000, 134_000] })).toEqual({ floor: ["ip", "uid"], shut: ["ip", "uid", "key"] });
+  });
+
+  it("take every minute to its floor and shut it at the second one, if its use has not been followed for a minute", () => {
+    const at = [130_000, 132_000];
+    const [every, neither] = [
+      { floor: ["ip", "uid"], shut: ["ip", "uid", "key"] },
+      { floor: [], shut: ["key"] },
+    ];
+    expect([outcome({ at, toldAt: 72_041 }), outcome({ at, toldAt: 72_040 })]).toEqual([every, neither]);
+    expect(outcome({ at, toldAt: Number.POSITIVE_INFINITY })).toEqual(every);
+  });
+
+  it("shut every window at a first one that a probe meets, if its use has not been followed for a minute", () => {
+    const probe = { at: [130_000], probe: true };
+    expect([outcome({ ...probe, toldAt: 70_041 }).shut, outcome({ ...probe, toldAt: 70_040 }).shut]).toEqual([
+      ["ip", "uid", "key"],
+      ["key"],
+    ]);
   });
 });
