@@ -133,6 +133,45 @@ describe("A second whose end is not known", () => {
     gauge.begin(1, 900);
     expect(gauge.blockedUntil(1, 1_500, most(10))).toBe(1_501);
   });
+
+  it("has ended a window's length after the last counted call, though a call was refused since", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0, false));
+    call(gauge, 110, 1);
+    gauge.end(gauge.begin(1, 700), 700, 710, undefined, false);
+    expect([gauge.shut(710), gauge.blockedUntil(1, 720, most(10))]).toEqual([1_120, 1_120]);
+    expect([gauge.blockedUntil(1, 1_120, most(10)), gauge.used(1_120)]).toEqual([undefined, 0]);
+  });
+});
+
+describe("A minute whose end is not known, and a call of which was refused", () => {
+  it("has ended a minute after the last counted call", () => {
+    const usedAt = (at: number): number => {
+      const gauge = new FixedWindow(minute, "u", fixedClock(0, 0, false));
+      call(gauge, 1_000, 400, 5);
+      gauge.end(gauge.begin(5, 30_000), 30_000, 30_010, undefined, false);
+      gauge.blockedUntil(5, at, most(1_000));
+      return gauge.used(at);
+    };
+    expect([usedAt(61_009), usedAt(61_010)]).toEqual([405, 0]);
+  });
+});
+
+describe("A count that reports nothing left, in the answer to a call that used nothing", () => {
+  const address: LayerSpec = { ...minute, name: "ip", scope: "ip", header: { kind: "remaining", name: "left" } };
+
+  it.each<[string, LayerSpec]>([
+    ["a key's second", second],
+    ["an address's minute", address],
+  ])("leaves one unit of %s, because only another count can show that the others are back", (_, spec) => {
+    const { capacity, windowMs } = spec;
+    const gauge = new FixedWindow(spec, "s", fixedClock(0, 0));
+    call(gauge, windowMs, capacity, 0);
+    const next = 3 * windowMs;
+    expect([gauge.missing, gauge.used(next)]).toEqual([capacity - 1, capacity - 1]);
+    expect([1, 2].map((units) => gauge.blockedUntil(units, next, most(capacity)))).toEqual([undefined, 4 * windowMs]);
+    call(gauge, next, 1);
+    expect([gauge.missing, gauge.used(next + 20)]).toEqual([0, 1]);
+  });
 });
 
 describe("A minute whose first count is in doubt", () => {
@@ -291,6 +330,23 @@ describe("A key's second on the floor", () => {
     expect([gauge.blockedUntil(1, left + 100, () => 10), gauge.blockedUntil(1, left + 801, () => 10)]).toEqual([
       left + 800,
       undefined,
+    ]);
+  });
+
+  it("is left a second later for the measured one, where nothing has shown when seconds begin", () => {
+    const gauge = new FixedWindow(second, "k", fixedClock(0, 0, false));
+    gauge.fall(7_000, "a test");
+    // The floor is left once counts have shown a beginning. What they showed is not used afterwards.
+    call(gauge, 7_900, 2);
+    call(gauge, 8_100, 1);
+    call(gauge, 11_980);
+    expect(gauge.mode).toBe("floor");
+    call(gauge, 12_500);
+    expect([gauge.mode, gauge.used(12_510)]).toEqual(["measured", 10]);
+    expect([12_520, 13_509, 13_510].map((at) => gauge.blockedUntil(1, at, most(10)) !== undefined)).toEqual([
+      true,
+      true,
+      false,
     ]);
   });
 });

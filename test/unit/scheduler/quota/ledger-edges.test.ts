@@ -2,9 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { DivisionFacts } from "../../../../src/scheduler/quota/division.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
+import { Floor } from "../../../../src/scheduler/quota/floor.ts";
 import type { Charge, LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import { createLedger, type Ledger } from "../../../../src/scheduler/quota/ledger.ts";
+import { limiterParts } from "../../../../src/scheduler/quota/parts.ts";
 import type { Ticket } from "../../../../src/scheduler/quota/routes.ts";
+import { RoundTripTime } from "../../../../src/scheduler/quota/server-clock.ts";
 import {
   answer,
   charge,
@@ -26,6 +29,43 @@ const bareMinute: LayerSpec = {
   anchor: "wall_clock",
   banMs: 0,
 };
+
+/** Keeps the waits that it is called with. */
+class NotedFloor extends Floor {
+  readonly waits: (readonly [number, number])[] = [];
+
+  override noteWaiting(at: number, until: number): void {
+    this.waits.push([at, until]);
+  }
+}
+
+describe("The floor of a window", () => {
+  it("is called with the waits for its window, and follows the round trips of the ledger", () => {
+    const floors = new Map<string, NotedFloor>();
+    const ways: unknown[] = [];
+    const trips = new RoundTripTime();
+    const ledger = warm({
+      parts: {
+        ...limiterParts,
+        trips: () => trips,
+        floor: (spec, doubt, way) => {
+          ways.push(way);
+          const floor = new NotedFloor(spec, doubt, way);
+          floors.set(spec.name, floor);
+          return floor;
+        },
+      },
+    });
+    const at = noon + 10_500;
+    // The ledger has asked once in this second.
+    expect(grants(ledger, charge, "emergency", at)).toBe(9);
+    const waits = [...floors.values()].map((floor) => floor.waits);
+    expect(waits.map(({ length }) => length)).toEqual([0, 0, 1]);
+    const refusal = ledger.ask(charge, "ordinary", at + 100) as { readonly until: number };
+    expect(floors.get("key")?.waits.at(-1)).toEqual([at + 100, refusal.until]);
+    expect(ways.map((way) => way === trips)).toEqual([true, true, true]);
+  });
+});
 
 describe("An answer", () => {
   it("of a machine in front of the service, without a pause, does not end what is known", () => {

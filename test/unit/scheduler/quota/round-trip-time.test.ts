@@ -42,6 +42,14 @@ describe("Round-trip times", () => {
     expect(marksAfter(300, ...Array.from({ length: 300 }, () => 5_000)).high).toBeCloseTo(1.5 * (300 + 300 * 0.5), 9);
   });
 
+  it("follow slow answers beyond what is planned for", () => {
+    const trips = new RoundTripTime();
+    trips.observe(10);
+    for (let answer = 0; answer < 600; answer++) trips.observe(1_000);
+    // The shortest is 310 by then: half a millisecond more after each answer.
+    expect([trips.slow, trips.high]).toEqual([expect.closeTo(1_000, 0), expect.closeTo(465, 9)]);
+  });
+
   it("settle where about one answer in twenty is slower, when slow ones are much slower", () => {
     const random = createRandom("round trips");
     const trips = new RoundTripTime();
