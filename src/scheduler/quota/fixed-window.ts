@@ -370,8 +370,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   used(now: number): number {
-    const { isActive, spending } = this.floor;
-    if (isActive) return spending.landed(now) + this.#usage.open;
+    if (this.floor.isActive) return this.floor.used(now, this.#phase.first(now), this.#usage);
     return this.#usage.used(this.#phase.last(now));
   }
 

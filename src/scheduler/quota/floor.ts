@@ -23,6 +23,7 @@ import { EvenSpending } from "./even-spending.ts";
 import { isLong, type LayerSpec } from "./layers.ts";
 import type { Ceiling, QuotaMode, Unexplained } from "./limit-window.ts";
 import type { RoundTripTime } from "./server-clock.ts";
+import type { WindowUsage } from "./window-usage.ts";
 import { YieldWatch } from "./yield-watch.ts";
 
 /** Change of a layer's mode, and its reason in words. */
@@ -53,6 +54,8 @@ const leastShare = 0.1;
 const cutWindows = 5;
 /** Number of windows after further cuts until a short window is cut once only; more if it is cut again as soon. */
 const raiseWindows = 20;
+/** Number of windows after which a call without an answer has landed. */
+const silentWindows = 2;
 /** Number of refusals within this number of windows after which a layer falls to the floor. */
 const refusalsMost = 2;
 const refusalWindows = 20;
@@ -224,6 +227,13 @@ export class Floor {
     this.#share = floorShare;
     this.restate(capacity);
     this.spending.start(this.part < 1 ? at + this.#spec.windowMs : at);
+  }
+
+  /** Units that count at `now`, when `first` is the earliest window that a call can reach. */
+  used(now: number, first: number, usage: Pick<WindowUsage, "open" | "openFrom">): number {
+    const landed = this.spending.landed(now);
+    // Of a short window, a call that has had no answer for long has landed, or never will.
+    return this.#isLong ? landed + usage.open : Math.max(usage.open, landed + usage.openFrom(first - silentWindows));
   }
 
   /** Called when another limit is stated. */

@@ -125,6 +125,13 @@ export class WindowUsage {
     return this.windows.find(index)?.open ?? 0;
   }
 
+  /** Same, for `index` and all later windows. */
+  openFrom(index: number): number {
+    let open = 0;
+    for (const slot of this.windows.all) if (slot.index >= index) open += slot.open;
+    return open;
+  }
+
   /** True if a count of window `index` was received. */
   heard(index: number): boolean {
     return (this.windows.find(index)?.reported ?? 0) > 0;

@@ -264,6 +264,35 @@ describe("A short window on its floor", () => {
   });
 });
 
+describe("Calls without an answer on the floor", () => {
+  const stage = (spec: LayerSpec, unanswered: number): FixedWindow => {
+    const gauge = new FixedWindow(spec, "s", fixedClock(0, 0));
+    gauge.fall(0, "a test");
+    for (let count = 0; count < unanswered; count++) gauge.begin(1, 100);
+    return gauge;
+  };
+  const all = (): number => 10;
+
+  it("count in the two windows after their own of a key, and as long as they are not answered of a user", () => {
+    const [ofKey, ofUser] = [stage(key, 4), stage(user, 4)];
+    expect([ofKey.used(2_999), ofKey.used(3_000)]).toEqual([4, 4]);
+    // Others may leave meanwhile.
+    expect([ofKey.blockedUntil(5, 2_999, all), ofKey.blockedUntil(5, 3_000, all)]).toEqual([undefined, undefined]);
+    ofKey.begin(5, 3_000);
+    expect([ofKey.used(3_000), ofKey.blockedUntil(1, 3_000, all)]).toEqual([9, 4_000]);
+    expect([ofUser.used(179_999), ofUser.used(600_000)]).toEqual([4, 4]);
+  });
+
+  it("leave room of a key for others when they are few, and for none when they are all that a second holds", () => {
+    const room = (unanswered: number, at: number): number => {
+      const gauge = stage(key, unanswered);
+      for (let count = 0; count < 4; count++) gauge.end(gauge.begin(1, at), at, at + 10, undefined, true);
+      return 9 - gauge.used(at + 20);
+    };
+    expect([room(4, 2_900), room(4, 3_000), room(9, 3_000)]).toEqual([1, 5, 0]);
+  });
+});
+
 describe("A key's window whose service counts another layer in contradictions", () => {
   it("falls to the floor with its next answer", () => {
     const doubt = new LatestDoubt();
