@@ -51,6 +51,7 @@ export class FixedWindow implements LimitWindow {
   readonly #onMode: OnMode;
   readonly #onMisread: OnMisread;
   #landedAt = 0;
+  #landedBefore = 0;
   /** True if answers report the used part and not the rest, so that they do not show a change of the limit. */
   readonly #movesUntold: boolean;
 
@@ -106,8 +107,7 @@ export class FixedWindow implements LimitWindow {
   }
 
   paced(at: number): number {
-    const { isActive, spending } = this.floor;
-    if (isActive) return this.used(at) + spending.credit(at);
+    if (this.floor.isActive) return this.used(at) + this.floor.spending.credit(at);
     const { openEnded } = this.#phase;
     const limit = this.#limit;
     if (openEnded !== undefined) return this.#openEnd.paced(at, openEnded.since);
@@ -217,7 +217,6 @@ export class FixedWindow implements LimitWindow {
 
   end(ticket: WindowTicket, sentAt: number, receivedAt: number, used: number | undefined, counted: boolean): number {
     const { units } = ticket;
-    if (counted) this.#landedAt = receivedAt;
     const fresh = this.#place(ticket, sentAt, receivedAt, used, counted);
     return this.#land(units, receivedAt, this.floor.landedBy(receivedAt)) ? 0 : fresh;
   }
@@ -355,7 +354,11 @@ export class FixedWindow implements LimitWindow {
     const phase = this.#phase;
     if (this.#evidence.noteRefused(at))
       this.#misread("a window was refused that should have begun; its beginning is looked for");
-    if (phase.openEnded !== undefined && this.#openEnd.looks) return this.#openEnd.refuse(at);
+    if (phase.openEnded !== undefined && this.#openEnd.looks) {
+      // The refused call did not land.
+      this.#landedAt = this.#landedBefore;
+      return this.#openEnd.refuse(at);
+    }
     this.#usage.closedThrough = Math.max(
       this.#usage.closedThrough,
       phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs),
@@ -465,14 +468,15 @@ export class FixedWindow implements LimitWindow {
   #land(units: number, at: number, by: number): boolean {
     const floor = this.floor;
     floor.spending.land(units, by);
+    this.#landedBefore = this.#landedAt;
+    this.#landedAt = at;
     if (floor.isDistrusted(at)) this.fall(at, contradiction);
     if (!this.divided && floor.isBetter(at, this.begun, this.#limit.capacity, this.missing))
       this.fall(at, "less was spent than on the floor");
     if (!floor.isActive) return false;
     this.ambiguous = false;
     this.missing = 0;
-    floor.raise(at);
-    this.capacity = floor.spending.capacity;
+    this.capacity = floor.raise(at);
     this.leaveFloor(at);
     return true;
   }

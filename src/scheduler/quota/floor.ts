@@ -239,13 +239,8 @@ export class Floor {
   /** Called when another limit is stated. */
   restate(capacity: number): void {
     this.#capacity = capacity;
-    this.spending.capacity = this.#capacityOf(capacity);
-  }
-
-  /** Units of a window with this capacity that are spent on the floor. */
-  #capacityOf(capacity: number): number {
     const most = capacity * this.part;
-    return Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
+    this.spending.capacity = Math.max(Math.ceil(most * leastShare), Math.floor(most * this.#share));
   }
 
   /**
@@ -300,13 +295,18 @@ export class Floor {
     return Math.min(share, (Math.floor(most * floorShare) - 1) / most);
   }
 
-  /** Called when a call was answered: a short window that was not cut again for long is spent as after one cut. */
-  raise(at: number): void {
+  /**
+   * Called when a call was answered: a short window that was not cut again for long is spent as after one cut. Returns
+   * what is spent.
+   */
+  raise(at: number): number {
     const share = this.#onceCut(false);
-    if (this.#isLong || this.#share >= share || at - this.#cutAgainAt < this.#raiseMs) return;
-    this.#share = share;
-    this.#raisedAt = at;
-    this.restate(this.#capacity);
+    if (!this.#isLong && this.#share < share && at - this.#cutAgainAt >= this.#raiseMs) {
+      this.#share = share;
+      this.#raisedAt = at;
+      this.restate(this.#capacity);
+    }
+    return this.spending.capacity;
   }
 
   /** Called when a call has to wait for the window until `until`. */
@@ -320,8 +320,8 @@ export class Floor {
    */
   isBetter(at: number, begun: number, capacity: number, missing: number): boolean {
     // Counts that contradict what was sent do not show that anything is missing.
-    const most = this.#capacityOf(capacity - (this.isDoubted(at) ? 0 : missing));
-    if (this.#yield?.isPoor(at, begun, most) !== true || this.isActive) return false;
+    const most = (capacity - (this.isDoubted(at) ? 0 : missing)) * floorShare;
+    if (this.isActive || this.#yield?.isPoor(at, begun, Math.floor(most)) !== true) return false;
     this.#poorMs = at - this.#poorUntil < poorAgainMs ? Math.min(poorMsMost, this.#poorMs * longerEachTime) : poorMs;
     this.#poorUntil = at + this.#poorMs;
     return true;
@@ -347,6 +347,7 @@ export class Floor {
   }
 
   leave(at: number): void {
+    this.#yield?.restart();
     this.isActive = false;
     this.#leftAt = at;
     this.#refusals.length = 0;

@@ -38,6 +38,12 @@ export class YieldWatch {
     this.#waitedTo = until;
   }
 
+  /** Called when the floor was left: what was spent before shows nothing. */
+  restart(): void {
+    this.#from = Number.NEGATIVE_INFINITY;
+    this.#poorInRow = 0;
+  }
+
   /**
    * Returns true if the windows since the last comparison yielded less than a floor of `capacity`. `begun` are all units
    * that were ever spent.

@@ -134,25 +134,35 @@ describe("A second whose end is not known", () => {
     expect(gauge.blockedUntil(1, 1_500, most(10))).toBe(1_501);
   });
 
-  it("has ended a window's length after the last counted call, though a call was refused since", () => {
+  it("is shut for a window's length by a refusal, also by the first answer of all", () => {
     const gauge = new FixedWindow(second, "k", fixedClock(0, 0, false));
-    call(gauge, 110, 1);
-    gauge.end(gauge.begin(1, 700), 700, 710, undefined, false);
-    expect([gauge.shut(710), gauge.blockedUntil(1, 720, most(10))]).toEqual([1_120, 1_120]);
-    expect([gauge.blockedUntil(1, 1_120, most(10)), gauge.used(1_120)]).toEqual([undefined, 0]);
+    gauge.end(gauge.begin(1, 100_000), 100_000, 100_010, undefined, false);
+    gauge.shut(100_010);
+    expect([gauge.blockedUntil(1, 100_011, most(10)), gauge.blockedUntil(1, 101_010, most(10))]).toEqual([
+      101_010,
+      undefined,
+    ]);
   });
 });
 
-describe("A minute whose end is not known, and a call of which was refused", () => {
-  it("has ended a minute after the last counted call", () => {
-    const usedAt = (at: number): number => {
-      const gauge = new FixedWindow(minute, "u", fixedClock(0, 0, false));
-      call(gauge, 1_000, 400, 5);
-      gauge.end(gauge.begin(5, 30_000), 30_000, 30_010, undefined, false);
-      gauge.blockedUntil(5, at, most(1_000));
-      return gauge.used(at);
-    };
-    expect([usedAt(61_009), usedAt(61_010)]).toEqual([405, 0]);
+describe("A minute whose end is not known", () => {
+  const usedAt = (at: number, last: "refused" | "rejected" | "lost"): number => {
+    const gauge = new FixedWindow(minute, "u", fixedClock(0, 0, false));
+    call(gauge, 1_000, 400, 5);
+    const ticket = gauge.begin(5, 30_000);
+    if (last === "lost") gauge.lose(ticket, 30_010);
+    else gauge.end(ticket, 30_000, 30_010, undefined, false);
+    if (last === "refused") gauge.shut(30_010);
+    gauge.blockedUntil(5, at, most(1_000));
+    return gauge.used(at);
+  };
+
+  it.each([
+    ["answered", "a call that was refused since did not land", "refused", 61_010],
+    ["rejected", "the service may have counted it", "rejected", 90_010],
+    ["lost", "it may have landed until then", "lost", 90_010],
+  ] as const)("has ended a minute after the last call that was %s: %s", (_, __, last, ended) => {
+    expect([usedAt(ended - 1, last), usedAt(ended, last)]).toEqual([405, 0]);
   });
 });
 

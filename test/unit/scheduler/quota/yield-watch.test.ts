@@ -117,6 +117,14 @@ describe("A window that yields less than its floor", () => {
     expect([floor.mayLeave(959_999), floor.mayLeave(960_000)]).toEqual([false, true]);
   });
 
+  it("is compared with the floor that it would fall to, however much the last one was cut", () => {
+    const floor = new Floor(key);
+    floor.enter(0, 10);
+    for (let second = 1; second < 20; second++) floor.refused(second * 1_000);
+    floor.leave(30_000);
+    expect([floor.spending.capacity, better(floor, minutes(1, 5), 485).at(-1)]).toEqual([1, true]);
+  });
+
   it("is not found if it is a long one", () => {
     expect(better(new Floor(user), minutes(0, 301), 0)).not.toContain(true);
   });
@@ -131,10 +139,9 @@ describe("A window that yields less than its floor", () => {
 
   it("keeps it four times as long when it yields less again within fifteen minutes, an hour at most", () => {
     const floor = new Floor(key);
-    better(floor, minutes(0, 4), 0);
     const kept = (minute: number): number => {
       const at = 60_000 * minute;
-      expect(better(floor, [at], 0)).toEqual([true]);
+      expect(better(floor, minutes(minute - 4, 5), 0).at(-1)).toBe(true);
       floor.enter(at, 10);
       const ms = floor.neededMs(at);
       floor.leave(at + ms);
@@ -145,11 +152,14 @@ describe("A window that yields less than its floor", () => {
     ]);
   });
 
-  it("is not found on the floor", () => {
+  it("is not found on the floor, and four minutes after it was left at the earliest", () => {
     const floor = new Floor(key);
-    floor.enter(0, 10);
-    expect(better(floor, minutes(0, 10), 0)).not.toContain(true);
-    expect([floor.neededMs(540_000), floor.mayLeave(540_000)]).toEqual([0, true]);
+    better(floor, minutes(0, 4), 0);
+    floor.enter(180_000, 10);
+    expect(better(floor, minutes(4, 10), 0)).not.toContain(true);
+    expect([floor.neededMs(840_000), floor.mayLeave(840_000)]).toEqual([0, true]);
+    floor.leave(840_000);
+    expect(better(floor, minutes(14, 5), 0)).toEqual([false, false, false, false, true]);
   });
 
   it("falls with its next answer, unless engines divide it", () => {
