@@ -223,8 +223,8 @@ export const strike = (
   const findings = windows.map((gauge, index) => findingOf(gauge, parts[index] as WindowTicket, refusal));
 
   // A window of which little was spent within its length is the last one to be suspected.
-  const mayRefuse = (gauge: LimitWindow): boolean =>
-    standing.strikes > 2 || latelyOf(gauge, now) >= halfFull || now - standing.toldAt < gauge.spec.windowMs;
+  const mayRefuse = (gauge: LimitWindow, share = halfFull): boolean =>
+    standing.strikes > 2 || latelyOf(gauge, now) >= share || now - standing.toldAt < gauge.spec.windowMs;
   const isShortest = shortestOfKey(windows);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
@@ -242,7 +242,7 @@ export const strike = (
   // On the floor, a window that is not nearly full is not suspected of a single refusal.
   const isSuspect = (gauge: LimitWindow, index: number): boolean =>
     gauge.mode === "floor"
-      ? isRepeated || latelyOf(gauge, now) >= nearlyFull
+      ? isRepeated || mayRefuse(gauge, nearlyFull)
       : findings[index]?.isSuspect === true || (mayBeAny && mayRefuse(gauge));
   const suspects = windows.filter((gauge, index) => isShortest(gauge) || isSuspect(gauge, index));
   return Math.max(now, ...suspects.map((gauge) => gauge.shut(now)));

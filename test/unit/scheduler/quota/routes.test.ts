@@ -383,6 +383,11 @@ describe("Refusals in a row", () => {
     expect([shut(797, 129_969), shut(797, 129_970)]).toEqual([["uid", "key"], ["key"]]);
   });
 
+  it("shut, on the floor, every window of which the use was not followed for its length", () => {
+    const shut = (toldAt: number): readonly string[] => outcome({ at: [100_000], isOnFloor: true, toldAt }).shut;
+    expect([shut(40_040), shut(40_041)]).toEqual([["key"], ["ip", "uid", "key"]]);
+  });
+
   it("shut every window on the floor from the second one on", () => {
     expect(outcome({ at: [100_000, 102_000], isOnFloor: true }).shut).toEqual(["ip", "uid", "key"]);
   });
