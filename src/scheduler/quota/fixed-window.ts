@@ -345,10 +345,9 @@ export class FixedWindow implements LimitWindow {
   }
 
   shut(at: number): number {
-    const { isActive, spending } = this.floor;
-    if (isActive) {
+    if (this.floor.isActive) {
       const until = this.floor.refused(at);
-      this.capacity = spending.capacity;
+      this.capacity = this.floor.spending.capacity;
       return until;
     }
     const phase = this.#phase;
