@@ -10,7 +10,7 @@
  */
 import { CountEvidence, type Told } from "./count-evidence.ts";
 import { CountLag, StaleCounts } from "./count-lag.ts";
-import { contradiction, type Floor, LatestDoubt, type OnMode } from "./floor.ts";
+import { contradiction, type Floor, LatestDoubt, notBegun, type OnMode } from "./floor.ts";
 import { isLong, type LayerSpec } from "./layers.ts";
 import { type LearnedLimit, StatedLimit } from "./learned-limit.ts";
 import type { Ceiling, LimitWindow, QuotaMode, Unexplained, WindowTicket } from "./limit-window.ts";
@@ -334,10 +334,9 @@ export class FixedWindow implements LimitWindow {
   }
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
-    const floor = this.floor;
     // After a doubtful count the beginning may be misread: the window is entered later, the refusal unexplained.
-    if (floor.isActive || !this.#evidence.learnLate(first, units, sentAt, this.capacity)) return false;
-    return isLong(this.spec.windowMs) && !floor.isDoubted(sentAt);
+    if (this.floor.isActive || !this.#evidence.learnLate(first, units, sentAt, this.capacity)) return false;
+    return isLong(this.spec.windowMs) && !this.floor.isDoubted(sentAt);
   }
 
   noteUnexplained(sentAt: number, at: number, how: Unexplained = "single"): void {
@@ -345,24 +344,25 @@ export class FixedWindow implements LimitWindow {
   }
 
   shut(at: number): number {
+    if (!this.floor.isActive && this.#evidence.noteRefused(at)) {
+      this.#misread(`${notBegun}; its beginning is looked for`);
+      if (this.divided) this.fall(at, notBegun);
+    }
     if (this.floor.isActive) {
       const until = this.floor.refused(at);
       this.capacity = this.floor.spending.capacity;
       return until;
     }
     const phase = this.#phase;
-    if (this.#evidence.noteRefused(at))
-      this.#misread("a window was refused that should have begun; its beginning is looked for");
     if (phase.openEnded !== undefined && this.#openEnd.looks) {
       // The refused call did not land.
       this.#landedAt = this.#landedBefore;
       return this.#openEnd.refuse(at);
     }
-    this.#usage.closedThrough = Math.max(
-      this.#usage.closedThrough,
-      phase.last(at) + Math.ceil(this.spec.banMs / this.spec.windowMs),
-    );
-    return phase.begins(this.#usage.closedThrough + 1, at);
+    const usage = this.#usage;
+    const { banMs, windowMs } = this.spec;
+    usage.closedThrough = Math.max(usage.closedThrough, phase.last(at) + Math.ceil(banMs / windowMs));
+    return phase.begins(usage.closedThrough + 1, at);
   }
 
   reset(): void {

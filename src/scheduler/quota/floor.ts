@@ -10,8 +10,10 @@
  * sent: the layer leaves the floor after a stated number of windows without a refusal and without doubt. If it falls
  * again soon, the next stay is four times as long.
  *
- * Engines that divide a window fall together and spend their parts of it. An engine that falls with the others waits
- * for a window's length before its first ordinary action, because another one may have spent more than its part.
+ * Engines that divide a window fall together and spend their parts of it. One refusal of a window that should have begun
+ * is enough, because otherwise each of them would look for its beginning by itself. An engine that falls with the
+ * others waits for a window's length before its first ordinary action, because another one may have spent more than
+ * its part.
  *
  * Invariants: no count and no calendar changes what may be spent on the floor; every change of the mode is reported,
  * and at most one misreading during a stay; the parts of engines that divide a window add up to its floor at most.
@@ -93,8 +95,9 @@ export class LatestDoubt {
   fellAt = Number.NEGATIVE_INFINITY;
 }
 
-/** Reason of a fall to the floor, in words. */
+/** Reasons of a fall to the floor, in words. */
 export const contradiction = "counts that contradict each other";
+export const notBegun = "a window was refused that should have begun";
 
 export class Floor {
   /** True while counts are not used and `spending` limits what is sent. */

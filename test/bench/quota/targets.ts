@@ -105,11 +105,11 @@ export const targets: Readonly<Record<string, readonly Target[]>> = {
   "group-astray": group(95),
   ...each(asStated, guarantee),
   ...each(otherwise, sanity),
-  // Until the floor each engine is refused by itself; on it each spends its part.
-  "group-1-later": [refusals(24), utilisation(70)],
-  "group-3-later": [refusals(40), utilisation(68)],
-  "group-1-slides": [refusals(12), utilisation(80)],
-  "group-3-slides": [refusals(40), utilisation(68)],
+  // Until the floor each engine may be refused by itself; on it each spends its part.
+  "group-1-later": [refusals(6), utilisation(78)],
+  "group-3-later": [refusals(30), utilisation(68)],
+  "group-1-slides": [refusals(6), utilisation(78)],
+  "group-3-slides": [refusals(24), utilisation(68)],
   "group-1-another": group(85, 300),
   "group-3-another": group(72, 300),
   "group-1-garbage": group(85, 300),

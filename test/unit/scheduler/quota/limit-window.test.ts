@@ -194,6 +194,24 @@ describe("A fixed limit window:", () => {
     expect(gauge.paced(60_530)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it.each([
+    ["is looked at until a count falls", false, "measured"],
+    ["is spent evenly if engines divide it", true, "floor"],
+  ])("a minute that was refused although it should have begun %s", (_, divided, mode) => {
+    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
+    const gauge = new FixedWindow(
+      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
+      "u",
+      clockOf(0, 0),
+    );
+    gauge.divided = divided;
+    gauge.end(gauge.begin(1_195, 30_000), 30_000, 30_010, 1_195, true);
+    const ticket = gauge.begin(10, 60_020);
+    gauge.end(ticket, 60_020, 60_040, undefined, false);
+    gauge.shut(60_040);
+    expect([gauge.mode, gauge.spanAt(60_040)]).toEqual([mode, undefined]);
+  });
+
   describe("an answer of two possible windows", () => {
     const usesOf = (used: number | undefined, counted = true, divided = false): [number, number] => {
       const gauge = new FixedWindow(spec, "k", clockOf(0, 0));
