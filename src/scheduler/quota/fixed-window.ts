@@ -334,9 +334,9 @@ export class FixedWindow implements LimitWindow {
   }
 
   learnLate({ first, units }: WindowTicket, sentAt: number): boolean {
+    const floor = this.floor;
     // After a doubtful count the beginning may be misread: the window is entered later, the refusal unexplained.
-    if (this.floor.isActive || !this.#evidence.learnLate(first, units, sentAt, this.capacity)) return false;
-    return isLong(this.spec.windowMs) && !this.floor.isDoubted(sentAt);
+    return !floor.isActive && this.#evidence.learnLate(first, units, sentAt, this.capacity) && !floor.isDoubted(sentAt);
   }
 
   noteUnexplained(sentAt: number, at: number, how: Unexplained = "single"): void {

@@ -11,7 +11,7 @@ import type { CountLag } from "./count-lag.ts";
 import type { Division } from "./division.ts";
 import { FixedWindow } from "./fixed-window.ts";
 import { LatestDoubt } from "./floor.ts";
-import { type Charge, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
+import { type Charge, isLong, type LayerSpec, touchedBy, unitsOf } from "./layers.ts";
 import type { Ceiling, LimitWindow, WindowTicket } from "./limit-window.ts";
 import type { LimiterParts, WindowOptions } from "./parts.ts";
 import { ProbeState } from "./probe-state.ts";
@@ -226,10 +226,12 @@ export const strike = (
   const mayRefuse = (gauge: LimitWindow, share = halfFull): boolean =>
     standing.strikes > 2 || latelyOf(gauge, now) >= share || now - standing.toldAt < gauge.spec.windowMs;
   const isShortest = shortestOfKey(windows);
+  const isLate = findings.some(({ isLateSecond }) => isLateSecond);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
       // The call that left alone entered another second, so only of the longer windows it is the second refusal.
-      if (!isShortest(gauge) && isRepeated && mayRefuse(gauge)) gauge.noteUnexplained(sentAt, now, "repeated");
+      if (!isShortest(gauge) && isRepeated && !isLate && mayRefuse(gauge))
+        gauge.noteUnexplained(sentAt, now, "repeated");
       else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull) {
         const { first, units } = parts[index] as WindowTicket;
         const isEntering = gauge instanceof FixedWindow && gauge.ownOf(first).settled <= units;
@@ -265,12 +267,15 @@ interface RefusedCall {
   readonly now: number;
 }
 
-/** Finds whether a window may have refused a call, and whether its state explains the refusal. */
+/**
+ * Finds whether a window may have refused a call, and whether its state explains the refusal. A second that begins late
+ * explains it for the other windows alone: seconds begin too often to refuse a burst each time.
+ */
 const findingOf = (
   gauge: LimitWindow,
   part: WindowTicket,
   { fresh, isRepeated, sole, sentAt, now }: RefusedCall,
-): { readonly isSuspect: boolean; readonly isExplained: boolean } => {
+): { readonly isSuspect: boolean; readonly isExplained: boolean; readonly isLateSecond: boolean } => {
   const isFull = gauge.used(now) >= gauge.capacity * 0.97;
   const isNear = isFull || gauge.isRisky(part.units, now);
   // A single refusal may come from any machine on the way. The limit has changed if the call that leaves alone after it
@@ -278,7 +283,12 @@ const findingOf = (
   const isConfirmed = isRepeated || gauge.capacity < gauge.spec.capacity;
   const hasMoved = isConfirmed && (isNear || gauge === sole) && gauge.learnRefusal(sentAt, now);
   const isLate = fresh && gauge.learnLate(part, sentAt);
-  return { isSuspect: isNear || hasMoved, isExplained: hasMoved || isLate || isOthersDoing(gauge, isFull, now) };
+  const isLongLate = isLate && isLong(gauge.spec.windowMs);
+  return {
+    isSuspect: isNear || hasMoved,
+    isExplained: hasMoved || isLongLate || isOthersDoing(gauge, isFull, now),
+    isLateSecond: isLate && !isLongLate,
+  };
 };
 
 /** Returns true if use by others explains a refusal. A key has no other users. */

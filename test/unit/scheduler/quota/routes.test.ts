@@ -131,6 +131,7 @@ describe("The windows of a ledger", () => {
 
 /** Windows of which little more is known than their use. */
 interface Shown {
+  readonly windowMs?: number;
   readonly scope?: LayerSpec["scope"];
   readonly used: number | ((at: number) => number);
   readonly foreign?: number;
@@ -143,9 +144,9 @@ describe("A refusal that nothing explains", () => {
   const unexplainedIn = (shown: Readonly<Record<string, Shown>>, times = 1): readonly string[] => {
     let noted: string[] = [];
     const windows = Object.entries(shown).map(
-      ([name, { scope = "uid", used, foreign = 0, missing = 0, learnsLate = false }]) =>
+      ([name, { scope = "uid", used, foreign = 0, missing = 0, learnsLate = false, windowMs = 60_000 }]) =>
         ({
-          spec: { ...layers[1], name, scope },
+          spec: { ...layers[1], name, scope, windowMs },
           scope: "u",
           capacity: 100,
           missing,
@@ -189,6 +190,13 @@ describe("A refusal that nothing explains", () => {
     expect(unexplainedIn({ second: key(97) })).toEqual(["second"]);
     expect(unexplainedIn({ second: key((at) => (at === 100 ? 50 : 0)) })).toEqual(["second"]);
     expect(unexplainedIn({ second: key((at) => (at === 100 ? 0 : 50)) })).toEqual(["second"]);
+  });
+
+  it("is noted in a second that began late, and then in no longer window", () => {
+    const second = (learnsLate: boolean): Shown => ({ scope: "key", used: 60, windowMs: 1_000, learnsLate });
+    const minute: Shown = { used: 60 };
+    expect(unexplainedIn({ second: second(true), minute }, 2)).toEqual(["second"]);
+    expect(unexplainedIn({ second: second(false), minute }, 2)).toEqual(["second", "minute"]);
   });
 
   it("is noted in the other windows, if the call left alone after another refusal", () => {
