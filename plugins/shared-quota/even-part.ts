@@ -10,12 +10,16 @@
  */
 import type { FixedWindow, Rank } from "sluice/extension";
 
+const exitShare = 1 / 8;
+
 export class EvenPart {
   readonly #gauge: FixedWindow;
+  readonly #exitUnits: () => number;
 
-  /** `part` is this engine's, of 1. */
-  constructor(gauge: FixedWindow, part: number) {
+  /** `part` is this engine's, of 1; `exitUnits` returns what one exit takes. */
+  constructor(gauge: FixedWindow, part: number, exitUnits: () => number) {
     this.#gauge = gauge;
+    this.#exitUnits = exitUnits;
     gauge.floor.part = part;
   }
 
@@ -37,9 +41,14 @@ export class EvenPart {
     else gauge.leaveFloor(at);
   }
 
-  /** Most units that may be used; `alone` is the result without division. Exits keep half of the part at most. */
+  /**
+   * Most units that may be used; `alone` is the result without division. Exits keep an eighth of the part at most, or
+   * what one of them takes, if that is less than half: even spending frees quota all the time.
+   */
   most(rank: Rank, at: number, alone: number): number {
+    if (rank !== "ordinary") return alone;
     const { capacity } = this.#gauge;
-    return rank === "ordinary" ? Math.max(alone, Math.min(this.#gauge.paced(at), capacity / 2)) : alone;
+    const kept = Math.min(capacity / 2, Math.max(capacity * exitShare, this.#exitUnits()));
+    return Math.max(alone, Math.min(this.#gauge.paced(at), capacity - kept));
   }
 }

@@ -69,8 +69,8 @@ export class HeldUnits {
     this.name = name;
     this.#gauge = gauge;
     this.#part = part;
-    this.even = new EvenPart(gauge, part);
     this.#reserve = new GroupReserve(gauge, facts, part);
+    this.even = new EvenPart(gauge, part, () => this.#reserve.purse(Number.POSITIVE_INFINITY));
   }
 
   /**
