@@ -241,10 +241,13 @@ export const strike = (
 
   // Where a long window is on the floor, its schedule decides when to try again.
   const mayBeAny = (isRepeated || probe) && windows.every((gauge) => gauge.mode !== "floor" || isShortest(gauge));
-  // On the floor, a window that is not nearly full is not suspected of a single refusal.
+  const isKeyBusy = windows.some(
+    (gauge, index) => isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull,
+  );
+  // On the floor, a window is suspected of a single refusal if it is nearly full and the key's second is not half full.
   const isSuspect = (gauge: LimitWindow, index: number): boolean =>
     gauge.mode === "floor"
-      ? isRepeated || mayRefuse(gauge, nearlyFull)
+      ? isRepeated || (!isKeyBusy && mayRefuse(gauge, nearlyFull))
       : findings[index]?.isSuspect === true || (mayBeAny && mayRefuse(gauge));
   const suspects = windows.filter((gauge, index) => isShortest(gauge) || isSuspect(gauge, index));
   return Math.max(now, ...suspects.map((gauge) => gauge.shut(now)));

@@ -347,6 +347,8 @@ describe("Refusals in a row", () => {
     readonly spentAt?: number;
     readonly units?: number;
     readonly used?: number;
+    /** Calls on the key, half a second before the first that is refused. */
+    readonly keyCalls?: number;
   }
 
   /** Modes of the address, the user and the key after the last refusal, and those of them that it has shut. */
@@ -358,11 +360,14 @@ describe("Refusals in a row", () => {
     spentAt,
     units = 0,
     used,
+    keyCalls = 0,
   }: Given) => {
     const windows = layers.map((spec) => new FixedWindow(spec, "s", fixedClock(-20, 20)));
-    const [, user] = windows as [FixedWindow, FixedWindow];
+    const [, user, key] = windows as [FixedWindow, FixedWindow, FixedWindow];
     if (isOnFloor) for (const gauge of windows) gauge.fall(followedFrom, "a test");
     if (spentAt !== undefined) user.end(user.begin(units, spentAt), spentAt, spentAt + 10, used, true);
+    const before = (at[0] as number) - 500;
+    for (let call = 0; call < keyCalls; call++) key.end(key.begin(1, before), before, before + 10, undefined, true);
     const standing = new ProbeState(0);
     standing.warmUp(toldAt);
     let now = 0;
@@ -389,6 +394,14 @@ describe("Refusals in a row", () => {
     expect([shut(796, 100_000), shut(797, 100_000)]).toEqual([["key"], ["uid", "key"]]);
     // The units landed by 70,010.
     expect([shut(797, 129_969), shut(797, 129_970)]).toEqual([["uid", "key"], ["key"]]);
+  });
+
+  it("shut, on the floor, the key's second alone at first if that was half full", () => {
+    const shut = (keyCalls: number, at: readonly number[]): readonly string[] =>
+      outcome({ at, isOnFloor: true, spentAt: 70_000, units: 1_000, keyCalls }).shut;
+    // The first of them ends the key's stay on its floor and no longer counts.
+    expect([shut(4, [100_700]), shut(5, [100_700])]).toEqual([["uid", "key"], ["key"]]);
+    expect(shut(5, [100_700, 102_000])).toEqual(["ip", "uid", "key"]);
   });
 
   it("shut, on the floor, every window of which the use was not followed for its length", () => {
