@@ -40,11 +40,11 @@ export type OnMode = (change: ModeChange) => void;
 
 /** Part of the capacity that is spent on the floor, because windows may be late, or longer than stated. */
 const floorShare = 0.95;
-/** Part of a window by which it may be longer than stated. */
-const longerShare = 3 / 100;
 /** Part of it that may be spent at once, of a long window and of a short one. */
 const burstShareLong = 1 / 10;
 const burstShare = 1 / 4;
+/** Part of a window by which it may be longer than stated. */
+const longerShare = 3 / 100;
 /**
  * A refusal on the floor cuts the capacity once to the first part, because windows may be later still or longer, and one
  * soon after another to the second part of what is left. It is never cut below the least part.
@@ -125,7 +125,7 @@ export class Floor {
   #refusedAt = Number.NEGATIVE_INFINITY;
   #cutAt = Number.NEGATIVE_INFINITY;
   #refusedInRow = 0;
-  /** Instant of the last further cut, the time after it until a short window is raised, and the instant of the last raise. */
+  /** Instant of the last further cut, time after it until a short window is raised, and instant of the last raise. */
   #cutAgainAt = Number.NEGATIVE_INFINITY;
   #raiseMs = 0;
   #raisedAt = Number.NEGATIVE_INFINITY;

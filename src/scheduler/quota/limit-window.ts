@@ -84,9 +84,7 @@ export interface LimitWindow {
    * late.
    */
   learnLate(ticket: WindowTicket, sentAt: number): boolean;
-  /**
-   * Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer.
-   */
+  /** Called when a call that left at `sentAt` was refused for no known reason, most likely by this layer. */
   noteUnexplained(sentAt: number, at: number, how?: Unexplained): void;
   /** Mode of spending: by the counts of the service, or evenly without evidence. */
   readonly mode: QuotaMode;

@@ -178,13 +178,13 @@ export class Routes {
   }
 
   #windowOf(spec: LayerSpec, scope: string): LimitWindow {
-    const { windows, clock, driftPpm, windowOptions } = this.#options;
+    const { windows, clock, driftPpm } = this.#options;
     const name = `${spec.name}:${scope}`;
     let gauge = windows.get(name);
     if (gauge === undefined) {
       const isFixed = spec.anchor === "wall_clock" && (spec.header !== undefined || !this.dateless);
       gauge = isFixed
-        ? new FixedWindow(spec, scope, clock, this.#lag, { ...windowOptions, doubt: this.#doubt })
+        ? new FixedWindow(spec, scope, clock, this.#lag, { ...this.#options.windowOptions, doubt: this.#doubt })
         : new RollingWindow(spec, scope, driftPpm, clock);
       windows.set(name, gauge);
       this.gauges.push(gauge);
@@ -226,13 +226,15 @@ export const strike = (
   const mayRefuse = (gauge: LimitWindow, share = halfFull): boolean =>
     standing.strikes > 2 || latelyOf(gauge, now) >= share || now - standing.toldAt < gauge.spec.windowMs;
   const isShortest = shortestOfKey(windows);
+  const isBusyKey = (gauge: LimitWindow, index: number): boolean =>
+    isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull;
   const isLate = findings.some(({ isLateSecond }) => isLateSecond);
   if (fresh && !findings.some(({ isExplained }) => isExplained))
     for (const [index, gauge] of windows.entries()) {
       // The call that left alone entered another second, so only of the longer windows it is the second refusal.
       if (!isShortest(gauge) && isRepeated && !isLate && mayRefuse(gauge))
         gauge.noteUnexplained(sentAt, now, "repeated");
-      else if (isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull) {
+      else if (isBusyKey(gauge, index)) {
         const { first, units } = parts[index] as WindowTicket;
         const isEntering = gauge instanceof FixedWindow && gauge.ownOf(first).settled <= units;
         gauge.noteUnexplained(sentAt, now, isEntering ? "entering" : "single");
@@ -241,9 +243,7 @@ export const strike = (
 
   // Where a long window is on the floor, its schedule decides when to try again.
   const mayBeAny = (isRepeated || probe) && windows.every((gauge) => gauge.mode !== "floor" || isShortest(gauge));
-  const isKeyBusy = windows.some(
-    (gauge, index) => isShortest(gauge) && mostAround(gauge, parts[index] as WindowTicket, sentAt, now) >= halfFull,
-  );
+  const isKeyBusy = windows.some(isBusyKey);
   // On the floor, a window is suspected of a single refusal if it is nearly full and the key's second is not half full.
   const isSuspect = (gauge: LimitWindow, index: number): boolean =>
     gauge.mode === "floor"
