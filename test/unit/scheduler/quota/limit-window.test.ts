@@ -5,6 +5,7 @@ import { createRandom } from "../../../../src/random.ts";
 import { FixedWindow } from "../../../../src/scheduler/quota/fixed-window.ts";
 import type { LayerSpec } from "../../../../src/scheduler/quota/layers.ts";
 import type { LimitWindow } from "../../../../src/scheduler/quota/limit-window.ts";
+import type { OnMisread } from "../../../../src/scheduler/quota/parts.ts";
 import { RollingWindow } from "../../../../src/scheduler/quota/rolling-window.ts";
 import type { ServerClock } from "../../../../src/scheduler/quota/server-clock.ts";
 import { unasked } from "../../../support/harness/fixed-clock.ts";
@@ -38,6 +39,24 @@ const clockOf = (lo: number, hi: number, boundaries: Heard[] = []): ServerClock 
   conflicts: 0,
   revision: 0,
 });
+
+/** A user's minute of 1,200 units, whose answers report what is used. */
+const userMinute = (onMisread?: OnMisread): FixedWindow =>
+  new FixedWindow(
+    {
+      ...spec,
+      name: "uid",
+      scope: "uid",
+      unit: "weight",
+      capacity: 1_200,
+      windowMs: 60_000,
+      header: { name: "x-ratelimit-uid-weight-used", kind: "used" },
+    },
+    "u",
+    clockOf(0, 0),
+    undefined,
+    { onMisread },
+  );
 
 describe("A fixed limit window:", () => {
   it("an unanswered call counts in the window it was sent in and in every later one", () => {
@@ -76,18 +95,7 @@ describe("A fixed limit window:", () => {
     "first counts of 900 and 905 after 600 of the window before, while others hold %o: divided %s, misread %j",
     (held, divided, misread) => {
       const told: string[] = [];
-      const weight: LayerSpec = {
-        ...spec,
-        name: "uid",
-        scope: "uid",
-        unit: "weight",
-        capacity: 1_200,
-        windowMs: 60_000,
-      };
-      const header = { name: "x-ratelimit-uid-weight-used", kind: "used" } as const;
-      const gauge = new FixedWindow({ ...weight, header }, "u", clockOf(0, 0), undefined, {
-        onMisread: (_, what) => told.push(what),
-      });
+      const gauge = userMinute((_, what) => told.push(what));
       gauge.divided = divided;
       gauge.heldElsewhere = held;
       // It stood still from second 20 of one minute to second 40 of the next.
@@ -106,12 +114,7 @@ describe("A fixed limit window:", () => {
     ["500, of which they held the rest a minute ago", 500, { window: 0, units: 700 }, 500],
     ["1,150, which one that the store has not heard yet may have used up", 1_150, { window: 1, units: 20 }, 1_200],
   ])("a refusal at %s, of 1,200 of a divided window leaves a limit of the right size", (_, used, held, capacity) => {
-    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow(
-      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
-      "u",
-      clockOf(0, 0),
-    );
+    const gauge = userMinute();
     gauge.divided = true;
     // A count that fell proves where minutes begin.
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
@@ -123,12 +126,7 @@ describe("A fixed limit window:", () => {
   });
 
   it("a limit that was learned is gone beyond in a window's last moments, but never what is stated", () => {
-    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow(
-      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
-      "u",
-      clockOf(0, 0),
-    );
+    const gauge = userMinute();
     gauge.end(gauge.begin(5, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
     gauge.end(gauge.begin(5, 80_000), 80_000, 80_010, 500, true);
@@ -146,12 +144,7 @@ describe("A fixed limit window:", () => {
   });
 
   it("above half of a limit that was learned no two calls leave at one instant, and what is refused there is no other layer's doing", () => {
-    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow(
-      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
-      "u",
-      clockOf(0, 0),
-    );
+    const gauge = userMinute();
     gauge.end(gauge.begin(600, 59_000), 59_000, 59_010, 600, true);
     gauge.end(gauge.begin(5, 60_100), 60_100, 60_110, 5, true);
     gauge.end(gauge.begin(895, 80_000), 80_000, 80_010, 900, true);
@@ -176,12 +169,7 @@ describe("A fixed limit window:", () => {
     ["to less of it leave together", 1_079, false, 790, [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]],
     ["by several engines, too", 1_080, true, 790, [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]],
   ])("ordinary calls after a minute that was spent %s", (_, used, divided, room, paces) => {
-    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow(
-      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
-      "u",
-      clockOf(0, 0),
-    );
+    const gauge = userMinute();
     gauge.divided = divided;
     // Ten units a call, on average of thirty-two of which the others weighed nothing.
     gauge.end(gauge.begin(320, 59_960), 59_960, 59_970, used, true);
@@ -198,12 +186,7 @@ describe("A fixed limit window:", () => {
     ["is looked at until a count falls", false, "measured"],
     ["is spent evenly if engines divide it", true, "floor"],
   ])("a minute that was refused although it should have begun %s", (_, divided, mode) => {
-    const weight: LayerSpec = { ...spec, name: "uid", scope: "uid", unit: "weight", capacity: 1_200, windowMs: 60_000 };
-    const gauge = new FixedWindow(
-      { ...weight, header: { name: "x-ratelimit-uid-weight-used", kind: "used" } },
-      "u",
-      clockOf(0, 0),
-    );
+    const gauge = userMinute();
     gauge.divided = divided;
     gauge.end(gauge.begin(1_195, 30_000), 30_000, 30_010, 1_195, true);
     const ticket = gauge.begin(10, 60_020);
