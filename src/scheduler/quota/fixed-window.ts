@@ -58,7 +58,7 @@ export class FixedWindow implements LimitWindow {
   /** `lag` is shared by the scopes of one service. */
   constructor(layer: LayerSpec, scope: string, clock: ServerClock, lag = new CountLag(), options: WindowOptions = {}) {
     const { onMisread = () => undefined, onMode = () => undefined } = options;
-    const { parts = limiterParts, doubt = new LatestDoubt(), trips = { low: 0, slow: 0 } } = options;
+    const { parts = limiterParts, doubt = new LatestDoubt(), trips } = options;
     this.#stated = new StatedLimit(layer, clock);
     const { spec } = this.#stated;
     this.spec = spec;
